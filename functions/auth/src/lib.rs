@@ -1,0 +1,1 @@
+//! Signing up, signing in, sessions and OAuth.

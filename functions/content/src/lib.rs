@@ -1,0 +1,1 @@
+//! Interface A: the public content of a site.

@@ -1,0 +1,1 @@
+//! Sending mail and the outbox.

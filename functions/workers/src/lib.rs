@@ -1,0 +1,1 @@
+//! Functions without a route: the steps of the outbox.

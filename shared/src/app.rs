@@ -1,0 +1,47 @@
+//! What one cold start builds, and every request of that instance shares.
+
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::crypto::{password::Hasher, seal::Sealer, token::Signer};
+use crate::entropy::Entropy;
+use crate::settings::{self, Settings};
+use crate::store::Store;
+
+/// The state of every handler. Cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+/// The parts of an [`App`].
+pub struct Parts {
+    pub settings: Settings,
+    pub store: Store,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub hasher: Hasher,
+    pub signer: Signer,
+    pub sealer: Sealer,
+}
+
+impl App {
+    pub fn new(settings: Settings, store: Store, clock: Clock, entropy: Entropy, hasher: Hasher) -> Self {
+        let signer = Signer::new(&settings.secret, &settings.api_url);
+        let sealer = Sealer::new(&settings.secret);
+        Self(Arc::new(Parts { settings, store, clock, entropy, hasher, signer, sealer }))
+    }
+
+    /// Builds the app of a Lambda function from its environment.
+    pub fn from_env() -> Result<Self, settings::Error> {
+        let settings = Settings::from_env()?;
+        let store = Store::from_env()?;
+        Ok(Self::new(settings, store, Clock::system(), Entropy::system(), Hasher::default()))
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}

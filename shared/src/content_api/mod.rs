@@ -1,0 +1,16 @@
+//! Interface A: what its operations share (SPEC.md, Interface A; WIRE.md, decision 17). Everything is public and cacheable.
+
+pub mod error;
+mod layer;
+
+pub use error::Problem;
+pub use layer::{layer, panicked};
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The envelope of every success: exactly one field.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Data<T> {
+    pub data: T,
+}

@@ -1,0 +1,21 @@
+//! Cryptography: everything that touches a secret, on ring and argon2 alone.
+
+pub mod digest;
+pub mod password;
+pub mod seal;
+pub mod token;
+
+use ring::hkdf;
+use secrecy::{ExposeSecret, SecretString};
+
+/// 32 bytes for one purpose from the deployment secret (HKDF-SHA-256, RFC 5869).
+fn derive(secret: &SecretString, purpose: &[&[u8]]) -> [u8; 32] {
+    let salt = hkdf::Salt::new(hkdf::HKDF_SHA256, b"gatelet");
+    let mut key = [0; 32];
+    #[expect(clippy::expect_used, reason = "32 bytes are within HKDF-SHA-256's limit of 8160")]
+    salt.extract(secret.expose_secret().as_bytes())
+        .expand(purpose, hkdf::HKDF_SHA256)
+        .and_then(|okm| okm.fill(&mut key))
+        .expect("the length is valid");
+    key
+}

@@ -1,0 +1,166 @@
+//! Password hashes: argon2id as PHC strings (WIRE.md, decision 9), and bcrypt for imported accounts.
+//!
+//! The parameters travel with each hash, so a weaker one is noticed at sign-in and replaced. A check against no hash at all does the
+//! same work as a real one, so that the answer's time does not tell whether an account exists.
+
+use std::sync::Arc;
+
+use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
+use argon2::{Algorithm, Argon2, Params, Version};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+use crate::entropy::Entropy;
+
+/// A stored hash: a PHC string of argon2id, or an imported bcrypt hash (`$2a$`, `$2b$`, `$2y$`).
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hash(String);
+
+impl std::fmt::Debug for Hash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hash(..)")
+    }
+}
+
+/// The highest bcrypt cost that is accepted: 2^16 rounds take seconds.
+const MAX_BCRYPT_COST: u32 = 16;
+
+impl Hash {
+    /// Takes a bcrypt hash of another system; `None` for anything else, or a cost over 16.
+    pub fn import_bcrypt(text: &str) -> Option<Self> {
+        let parts: bcrypt::HashParts = text.parse().ok()?;
+        let known = ["$2a$", "$2b$", "$2y$"].iter().any(|prefix| text.starts_with(prefix));
+        (known && text.len() == 60 && parts.get_cost() <= MAX_BCRYPT_COST).then(|| Self(text.to_owned()))
+    }
+
+    fn is_bcrypt(&self) -> bool {
+        self.0.starts_with("$2")
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Wrong,
+    Right,
+    /// Right, and the hash is weaker than today's parameters: replace it.
+    RightButWeak,
+}
+
+/// Hashes and checks passwords off the async threads, no more at once than there are cores (each takes 19 MiB).
+#[derive(Clone)]
+pub struct Hasher {
+    params: Params,
+    turns: Arc<Semaphore>,
+    /// What a password is checked against when there is no hash.
+    decoy: Arc<str>,
+}
+
+impl Default for Hasher {
+    /// argon2id, 19456 KiB, two passes, one lane: the first choice of OWASP's password storage cheat sheet.
+    fn default() -> Self {
+        Self::new(19_456, 2)
+    }
+}
+
+impl Hasher {
+    /// A hasher of other costs: `memory` in KiB, `passes` over it. Tests use cheap ones.
+    #[expect(clippy::expect_used, reason = "the parameters are constants of this program")]
+    pub fn new(memory: u32, passes: u32) -> Self {
+        let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
+        let turns = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        // Its digest is zeros: the work is that of a real check, and no password can be right.
+        let decoy = format!("$argon2id$v=19$m={memory},t={passes},p=1$Z2F0ZWxldC1ub2JvZHk${}", "A".repeat(43));
+        Self { params, turns: Arc::new(Semaphore::new(turns)), decoy: decoy.into() }
+    }
+
+    fn argon2(&self) -> Argon2<'static> {
+        Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone())
+    }
+
+    #[expect(clippy::expect_used, reason = "salt and parameters are valid by construction, and hashing does not panic")]
+    pub async fn hash(&self, entropy: &Entropy, password: &SecretString) -> Hash {
+        let salt: [u8; 16] = entropy.bytes();
+        let (argon2, password) = (self.argon2(), password.clone());
+        self.run(move || {
+            let hash = argon2.hash_password_with_salt(password.expose_secret().as_bytes(), &salt);
+            Hash(hash.expect("valid parameters").to_string())
+        })
+        .await
+    }
+
+    /// Checks `password` against `hash`; with none, does the same work and says [`Verdict::Wrong`].
+    pub async fn verify(&self, hash: Option<&Hash>, password: &SecretString) -> Verdict {
+        let hasher = self.clone();
+        let (hash, password) = (hash.cloned(), password.clone());
+        self.run(move || hasher.verify_now(hash.as_ref(), password.expose_secret())).await
+    }
+
+    fn verify_now(&self, hash: Option<&Hash>, password: &str) -> Verdict {
+        let text = hash.map_or(&*self.decoy, |hash| hash.0.as_str());
+        let right = match hash {
+            Some(hash) if hash.is_bcrypt() => bcrypt::verify(password, text).unwrap_or(false),
+            _ => self.argon2().verify_password(password.as_bytes(), text).is_ok(),
+        };
+        match right && hash.is_some() {
+            false => Verdict::Wrong,
+            true if self.is_weak(text) => Verdict::RightButWeak,
+            true => Verdict::Right,
+        }
+    }
+
+    fn is_weak(&self, text: &str) -> bool {
+        let stored = PasswordHash::new(text).ok().and_then(|hash| Params::try_from(&hash).ok());
+        stored.is_none_or(|stored| stored.m_cost() < self.params.m_cost() || stored.t_cost() < self.params.t_cost())
+    }
+
+    #[expect(clippy::expect_used, reason = "the semaphore is never closed; a panic of the work is a bug to show")]
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let turn = self.turns.clone().acquire_owned().await.expect("open");
+        let result = tokio::task::spawn_blocking(move || {
+            let result = work();
+            drop(turn);
+            result
+        });
+        result.await.expect("hashing ends")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secret(text: &str) -> SecretString {
+        text.to_owned().into()
+    }
+
+    #[tokio::test]
+    async fn a_hash_verifies_its_password_alone() {
+        let hasher = Hasher::new(64, 1);
+        let hash = hasher.hash(&Entropy::system(), &secret("correct horse")).await;
+        assert!(hash.0.starts_with("$argon2id$v=19$m=64,t=1,p=1$"));
+        assert_eq!(hasher.verify(Some(&hash), &secret("correct horse")).await, Verdict::Right);
+        assert_eq!(hasher.verify(Some(&hash), &secret("correct hors")).await, Verdict::Wrong);
+        assert_eq!(hasher.verify(None, &secret("correct horse")).await, Verdict::Wrong);
+    }
+
+    #[tokio::test]
+    async fn a_weaker_hash_and_a_bcrypt_hash_are_to_be_replaced() {
+        let hash = Hasher::new(64, 1).hash(&Entropy::system(), &secret("correct horse")).await;
+        let strong = Hasher::new(128, 1);
+        assert_eq!(strong.verify(Some(&hash), &secret("correct horse")).await, Verdict::RightButWeak);
+
+        let bcrypt = bcrypt::hash("correct horse", 4).ok().and_then(|text| Hash::import_bcrypt(&text));
+        assert_eq!(strong.verify(bcrypt.as_ref(), &secret("correct horse")).await, Verdict::RightButWeak);
+        assert_eq!(strong.verify(bcrypt.as_ref(), &secret("wrong horse")).await, Verdict::Wrong);
+    }
+
+    #[test]
+    fn only_bcrypt_of_a_bearable_cost_is_imported() {
+        assert!(Hash::import_bcrypt("$2b$10$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_some());
+        assert!(Hash::import_bcrypt("$2b$17$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
+        assert!(Hash::import_bcrypt("$argon2id$v=19$m=64,t=1,p=1$AAAA$AAAA").is_none());
+        assert!(Hash::import_bcrypt("plain").is_none());
+    }
+}

@@ -1,0 +1,73 @@
+//! Secrets that must be read again (a provider's client secret): sealed with a key derived from the deployment secret.
+//!
+//! ChaCha20-Poly1305 (RFC 8439) with a random nonce in front; what the secret belongs to is authenticated with it, so a sealed
+//! value copied to another project does not open.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+
+use crate::entropy::Entropy;
+
+/// An encrypted secret, as the table holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed(String);
+
+impl Sealed {
+    pub fn from_text(text: String) -> Self {
+        Self(text)
+    }
+
+    pub fn into_text(self) -> String {
+        self.0
+    }
+}
+
+/// Seals and opens with one key.
+pub struct Sealer(LessSafeKey);
+
+#[derive(Debug, thiserror::Error)]
+#[error("a sealed secret does not open: another deployment secret, or another owner")]
+pub struct Error;
+
+impl Sealer {
+    pub(crate) fn new(secret: &SecretString) -> Self {
+        let key = super::derive(secret, &[b"seal"]);
+        #[expect(clippy::expect_used, reason = "32 bytes are the length of this algorithm's key")]
+        Self(LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &key).expect("the length is right")))
+    }
+
+    pub fn seal(&self, entropy: &Entropy, owner: &str, secret: &SecretString) -> Result<Sealed, Error> {
+        let nonce: [u8; NONCE_LEN] = entropy.bytes();
+        let mut text = secret.expose_secret().as_bytes().to_vec();
+        let aad = Aad::from(owner.as_bytes());
+        self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut text).map_err(|_| Error)?;
+        Ok(Sealed(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
+    }
+
+    pub fn open(&self, owner: &str, sealed: &Sealed) -> Result<SecretString, Error> {
+        let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
+        let (nonce, text) = bytes.split_at_checked(NONCE_LEN).ok_or(Error)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Error)?;
+        let mut text = text.to_vec();
+        let plain = self.0.open_in_place(nonce, Aad::from(owner.as_bytes()), &mut text).map_err(|_| Error)?;
+        Ok(String::from_utf8(plain.to_vec()).map_err(|_| Error)?.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sealed_secret_opens_for_its_owner_alone() -> Result<(), Error> {
+        let sealer = Sealer::new(&"a deployment secret of some length".to_owned().into());
+        let sealed = sealer.seal(&Entropy::system(), "project/github", &"s3cret".to_owned().into())?;
+        assert_eq!(sealer.open("project/github", &sealed)?.expose_secret(), "s3cret");
+        assert!(sealer.open("other/github", &sealed).is_err());
+        assert!(!sealed.0.contains("s3cret"));
+        Ok(())
+    }
+}

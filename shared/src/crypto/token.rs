@@ -1,0 +1,343 @@
+//! Access tokens: JWT signed with ES256 (WIRE.md §3.1), one key per audience, derived from the deployment secret.
+//!
+//! A key is derived, not stored: there is nothing to create, to read at a cold start or to lose, and every instance has the same.
+//! `jsonwebtoken` parses and validates; the signatures are ring's, as the crate's own backends would be a second crypto stack.
+//! p256 computes a key's public half, which ring cannot.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::Timestamp;
+use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
+use jsonwebtoken::errors::{Error as JwtError, ErrorKind};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, UnparsedPublicKey};
+use p256::elliptic_curve::sec1::ToSec1Point as _;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::model::id::{ProjectId, SessionId, UserId};
+use crate::model::user::RestrictedReason;
+
+/// Which of a project's three audiences a token is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Audience {
+    Normal,
+    Restricted,
+    Anonymous,
+}
+
+impl Audience {
+    const ALL: [Self; 3] = [Self::Normal, Self::Restricted, Self::Anonymous];
+
+    fn name(self, project: &ProjectId) -> String {
+        match self {
+            Self::Normal => project.to_string(),
+            Self::Restricted => format!("{project}:restricted"),
+            Self::Anonymous => format!("{project}:anon"),
+        }
+    }
+
+    fn issuer(self, api_url: &str, project: &ProjectId) -> String {
+        let collection = match self {
+            Self::Normal => "projects",
+            Self::Restricted => "projects-restricted-users",
+            Self::Anonymous => "projects-anonymous-users",
+        };
+        format!("{api_url}/api/v1/{collection}/{project}")
+    }
+}
+
+/// The payload of an access token: this exact set.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Claims {
+    pub sub: UserId,
+    pub iss: String,
+    pub aud: String,
+    /// Seconds since the epoch.
+    pub iat: i64,
+    /// Seconds since the epoch.
+    pub exp: i64,
+    pub project_id: ProjectId,
+    pub branch_id: String,
+    pub refresh_token_id: SessionId,
+    pub role: String,
+    pub name: Option<String>,
+    pub email: Option<String>,
+    pub email_verified: bool,
+    pub selected_team_id: Option<String>,
+    /// Seconds since the epoch.
+    pub signed_up_at: i64,
+    pub is_anonymous: bool,
+    pub is_restricted: bool,
+    pub restricted_reason: Option<RestrictedReason>,
+    pub requires_totp_mfa: bool,
+}
+
+/// What a token says of a user, before issuer, audience and times.
+pub struct Subject {
+    pub user: UserId,
+    pub project: ProjectId,
+    pub session: SessionId,
+    pub name: Option<String>,
+    pub email: Option<String>,
+    pub email_verified: bool,
+    pub selected_team: Option<String>,
+    pub signed_up_at: Timestamp,
+    pub restricted: Option<RestrictedReason>,
+    pub requires_totp: bool,
+}
+
+/// Why a token is not believed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the token is not one of ours")]
+    Unparsable,
+    /// The signature is right, but the time is over.
+    #[error("the token has expired")]
+    Expired(Box<Claims>),
+}
+
+/// Signs and verifies the tokens of every project.
+pub struct Signer {
+    secret: SecretString,
+    api_url: String,
+    keys: Mutex<HashMap<String, Arc<Key>>>,
+}
+
+struct Key {
+    id: String,
+    encoding: EncodingKey,
+    decoding: DecodingKey,
+    /// Uncompressed point (SEC 1 §2.3.3): 4, x, y.
+    public: [u8; 65],
+}
+
+/// How many keys an instance keeps: three audiences of some hundred projects.
+const KEPT_KEYS: usize = 1024;
+
+impl Signer {
+    pub(crate) fn new(secret: &SecretString, api_url: &str) -> Self {
+        install_ring();
+        Self { secret: secret.clone(), api_url: api_url.to_owned(), keys: Mutex::default() }
+    }
+
+    fn key(&self, audience: &str) -> Arc<Key> {
+        if let Some(key) = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(audience) {
+            return Arc::clone(key);
+        }
+        let key = Arc::new(Key::derive(&self.secret, audience));
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if keys.len() >= KEPT_KEYS {
+            keys.clear();
+        }
+        keys.insert(audience.to_owned(), Arc::clone(&key));
+        key
+    }
+
+    /// Signs a token that lives for `life` from `now`.
+    #[expect(clippy::expect_used, reason = "claims serialise, and a derived key signs")]
+    pub fn sign(&self, subject: &Subject, now: Timestamp, life: Duration) -> String {
+        let audience = match &subject.restricted {
+            None => Audience::Normal,
+            Some(RestrictedReason::Anonymous) => Audience::Anonymous,
+            Some(_) => Audience::Restricted,
+        };
+        let iat = now.as_second();
+        let claims = Claims {
+            sub: subject.user,
+            iss: audience.issuer(&self.api_url, &subject.project),
+            aud: audience.name(&subject.project),
+            iat,
+            exp: iat.saturating_add_unsigned(life.as_secs()),
+            project_id: subject.project.clone(),
+            branch_id: "main".to_owned(),
+            refresh_token_id: subject.session,
+            role: "authenticated".to_owned(),
+            name: subject.name.clone(),
+            email: subject.email.clone(),
+            email_verified: subject.email_verified,
+            selected_team_id: subject.selected_team.clone(),
+            signed_up_at: subject.signed_up_at.as_second(),
+            is_anonymous: audience == Audience::Anonymous,
+            is_restricted: subject.restricted.is_some(),
+            restricted_reason: subject.restricted,
+            requires_totp_mfa: subject.requires_totp,
+        };
+        let key = self.key(&claims.aud);
+        let header = Header { typ: None, kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
+        jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
+    }
+
+    /// Reads a token of any project: its audience names the project, and so the key and the issuer it must have.
+    pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
+        let unverified: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Error::Unparsable)?;
+        let project = unverified.aud.split(':').next().and_then(|id| ProjectId::parse(id).ok()).ok_or(Error::Unparsable)?;
+        let audience = Audience::ALL.into_iter().find(|audience| audience.name(&project) == unverified.aud);
+        let audience = audience.ok_or(Error::Unparsable)?;
+        let mut validation = Validation::new(Algorithm::ES256);
+        validation.set_audience(&[&unverified.aud]);
+        validation.set_issuer(&[audience.issuer(&self.api_url, &project)]);
+        validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
+        // The time is compared below with the app's clock; the crate knows only the machine's.
+        validation.validate_exp = false;
+        let key = self.key(&unverified.aud);
+        let claims: Claims =
+            jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;
+        let consistent = claims.project_id == project && claims.is_anonymous == (audience == Audience::Anonymous);
+        if !consistent {
+            return Err(Error::Unparsable);
+        }
+        if claims.exp <= now.as_second() { Err(Error::Expired(Box::new(claims))) } else { Ok(claims) }
+    }
+
+    /// The public keys of a project (RFC 7517), in the order normal, restricted, anonymous.
+    pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool) -> Value {
+        let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
+        let keys = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| self.key(&audience.name(project)).jwk());
+        json!({ "keys": keys.collect::<Vec<_>>() })
+    }
+}
+
+impl Key {
+    #[expect(clippy::expect_used, reason = "a derived scalar is valid, or the next attempt's is")]
+    fn derive(secret: &SecretString, audience: &str) -> Self {
+        // A 256-bit number is no valid scalar once in 2^32 times; then the next counter gives another.
+        let scalar = (0..=u8::MAX)
+            .find_map(|attempt| {
+                p256::SecretKey::from_slice(&super::derive(secret, &[b"token ", audience.as_bytes(), &[attempt]])).ok()
+            })
+            .expect("one of 256 numbers is a scalar");
+        let point = scalar.public_key().to_sec1_point(false);
+        let mut public = [0; 65];
+        public.copy_from_slice(point.as_bytes());
+        let private = [&scalar.to_bytes()[..], &public].concat();
+        let id = super::digest::Digest::of(&format!("{audience}{}", URL_SAFE_NO_PAD.encode(public)));
+        Self {
+            id: id.as_str()[..12].to_owned(),
+            encoding: EncodingKey::from_ec_der(&private),
+            decoding: DecodingKey::from_ec_der(&public),
+            public,
+        }
+    }
+
+    fn jwk(&self) -> Value {
+        let (x, y) = self.public[1..].split_at(32);
+        let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
+        json!({ "kty": "EC", "alg": "ES256", "crv": "P-256", "x": x, "y": y, "kid": self.id })
+    }
+}
+
+/// ring's ES256 behind jsonwebtoken's interface. The "DER" of an encoding key is the scalar followed by the public point.
+struct Es256(Vec<u8>);
+
+impl signature::Signer<Vec<u8>> for Es256 {
+    fn try_sign(&self, message: &[u8]) -> Result<Vec<u8>, signature::Error> {
+        let (private, public) = self.0.split_at_checked(32).ok_or_else(signature::Error::new)?;
+        let random = SystemRandom::new();
+        let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+        let pair = EcdsaKeyPair::from_private_key_and_public_key(algorithm, private, public, &random)
+            .map_err(|_| signature::Error::new())?;
+        Ok(pair.sign(&random, message).map_err(|_| signature::Error::new())?.as_ref().to_vec())
+    }
+}
+
+impl signature::Verifier<Vec<u8>> for Es256 {
+    fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
+        let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, &self.0);
+        key.verify(message, signature).map_err(|_| signature::Error::new())
+    }
+}
+
+impl JwtSigner for Es256 {
+    fn algorithm(&self) -> Algorithm {
+        Algorithm::ES256
+    }
+}
+
+impl JwtVerifier for Es256 {
+    fn algorithm(&self) -> Algorithm {
+        Algorithm::ES256
+    }
+}
+
+fn install_ring() {
+    static PROVIDER: CryptoProvider = CryptoProvider {
+        signer_factory: |algorithm, key| match algorithm {
+            Algorithm::ES256 => Ok(Box::new(Es256(key.as_bytes().to_vec()))),
+            _ => Err(JwtError::from(ErrorKind::InvalidAlgorithm)),
+        },
+        verifier_factory: |algorithm, key| match algorithm {
+            Algorithm::ES256 => Ok(Box::new(Es256(key.try_get_as_bytes()?.to_vec()))),
+            _ => Err(JwtError::from(ErrorKind::InvalidAlgorithm)),
+        },
+        key_utils: KeyUtils::new_unimplemented(),
+    };
+    static ONCE: Once = Once::new();
+    // Refused only when somebody installed another provider first; it would then be the one that signs.
+    ONCE.call_once(|| {
+        let _ = PROVIDER.install_default();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::Entropy;
+
+    fn signer() -> Signer {
+        Signer::new(&"a deployment secret of some length".to_owned().into(), "http://api.test")
+    }
+
+    fn subject(restricted: Option<RestrictedReason>) -> Subject {
+        let entropy = Entropy::system();
+        Subject {
+            user: UserId::from(entropy.uuid()),
+            project: ProjectId::from(entropy.uuid()),
+            session: SessionId::from(entropy.uuid()),
+            name: None,
+            email: Some("ada@example.com".to_owned()),
+            email_verified: false,
+            selected_team: None,
+            signed_up_at: Timestamp::UNIX_EPOCH,
+            restricted,
+            requires_totp: false,
+        }
+    }
+
+    const LIFE: Duration = Duration::from_secs(600);
+
+    #[test]
+    fn a_token_is_believed_until_it_expires() {
+        let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
+        let token = signer.sign(&subject(None), now, LIFE);
+        assert!(signer.verify(&token, now).is_ok());
+        let later = Timestamp::from_second(600).unwrap_or_default();
+        assert!(matches!(signer.verify(&token, later), Err(Error::Expired(_))));
+    }
+
+    #[test]
+    fn a_header_has_algorithm_and_key_id_alone() {
+        let token = signer().sign(&subject(None), Timestamp::UNIX_EPOCH, LIFE);
+        let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap_or_default()).unwrap_or_default();
+        let header: serde_json::Map<String, Value> = serde_json::from_slice(&header).unwrap_or_default();
+        assert_eq!(header.keys().collect::<Vec<_>>(), ["alg", "kid"]);
+    }
+
+    #[test]
+    fn no_audience_has_the_key_of_another() {
+        let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
+        let token = signer.sign(&subject(Some(RestrictedReason::Anonymous)), now, LIFE);
+        let mut parts = token.split('.').map(str::to_owned).collect::<Vec<_>>();
+        let mut claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(&parts[1]).unwrap_or_default()).unwrap_or_default();
+        claims["aud"] = claims["project_id"].clone();
+        claims["iss"] = json!(format!("http://api.test/api/v1/projects/{}", claims["project_id"].as_str().unwrap_or_default()));
+        parts[1] = URL_SAFE_NO_PAD.encode(claims.to_string());
+        assert!(matches!(signer.verify(&parts.join("."), now), Err(Error::Unparsable)));
+    }
+}

@@ -1,0 +1,43 @@
+//! A field of a PATCH body: kept, cleared or set.
+
+use deserr::{Deserr, DeserializeError, IntoValue, Value, ValueKind, ValuePointerRef};
+
+/// What a PATCH says of one nullable field.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Change<T> {
+    /// The field is absent from the body.
+    #[default]
+    Keep,
+    /// The field is `null`.
+    Clear,
+    Set(T),
+}
+
+impl<T> Change<T> {
+    /// Applies the change to a field.
+    pub fn apply(self, field: &mut Option<T>) {
+        match self {
+            Self::Keep => {}
+            Self::Clear => *field = None,
+            Self::Set(value) => *field = Some(value),
+        }
+    }
+
+    pub fn is_keep(&self) -> bool {
+        matches!(self, Self::Keep)
+    }
+
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Change<U> {
+        match self {
+            Self::Keep => Change::Keep,
+            Self::Clear => Change::Clear,
+            Self::Set(value) => Change::Set(f(value)),
+        }
+    }
+}
+
+impl<T: Deserr<E>, E: DeserializeError> Deserr<E> for Change<T> {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        if value.kind() == ValueKind::Null { Ok(Self::Clear) } else { T::deserialize_from_value(value, location).map(Self::Set) }
+    }
+}

@@ -1,0 +1,63 @@
+//! Who is at the other end: the address of the client, and its place when our distribution vouches for it (WIRE.md, decision 11).
+//!
+//! The address comes from the connection (gateway) or from API Gateway's context (Lambda), never from `X-Forwarded-For`, which anybody
+//! can write.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use http::HeaderMap;
+use secrecy::ExposeSecret;
+use subtle::ConstantTimeEq;
+
+use crate::model::place::Place;
+use crate::settings::Settings;
+
+/// The address that the connection has, as the runner puts it among a request's extensions.
+#[derive(Debug, Clone, Copy)]
+pub struct PeerAddress(pub IpAddr);
+
+impl Default for PeerAddress {
+    fn default() -> Self {
+        Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+    }
+}
+
+/// The place of a request.
+pub fn place(headers: &HeaderMap, peer: PeerAddress, settings: &Settings) -> Place {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    if !came_through_distribution(headers, settings) {
+        return Place::of(peer.0);
+    }
+    let viewer = text("cloudfront-viewer-address").and_then(|address| parse_viewer_address(&address));
+    Place {
+        ip: viewer.unwrap_or(peer.0),
+        country_code: text("cloudfront-viewer-country"),
+        region_code: text("cloudfront-viewer-country-region"),
+        city_name: text("cloudfront-viewer-city"),
+        latitude: text("cloudfront-viewer-latitude").and_then(|degrees| degrees.parse().ok()),
+        longitude: text("cloudfront-viewer-longitude").and_then(|degrees| degrees.parse().ok()),
+        tz_identifier: text("cloudfront-viewer-time-zone"),
+    }
+}
+
+fn came_through_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
+    let Some(secret) = &settings.origin_secret else { return settings.trust_viewer_headers };
+    headers.get("x-origin-secret").is_some_and(|given| given.as_bytes().ct_eq(secret.expose_secret().as_bytes()).into())
+}
+
+/// `address:port`; an IPv6 address has no brackets there.
+fn parse_viewer_address(text: &str) -> Option<IpAddr> {
+    text.rsplit_once(':')?.0.trim_matches(['[', ']']).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_viewer_address_has_a_port() {
+        assert_eq!(parse_viewer_address("203.0.113.7:4711"), "203.0.113.7".parse().ok());
+        assert_eq!(parse_viewer_address("2001:db8::7:4711"), "2001:db8::7".parse().ok());
+        assert_eq!(parse_viewer_address("nonsense"), None);
+    }
+}

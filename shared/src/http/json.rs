@@ -1,0 +1,24 @@
+//! JSON answers.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+
+/// An answer of 200 with a JSON body.
+#[derive(Debug, Clone, Copy)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        match serde_json::to_vec(&self.0) {
+            Ok(body) => {
+                let content_type = HeaderValue::from_static("application/json; charset=utf-8");
+                ([(header::CONTENT_TYPE, content_type)], body).into_response()
+            }
+            Err(error) => {
+                tracing::error!(%error, "an answer cannot be serialised");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        }
+    }
+}

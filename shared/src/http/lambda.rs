@@ -1,0 +1,32 @@
+//! One operation as a Lambda function behind an HTTP API of API Gateway (payload format 2.0).
+
+use axum::handler::Handler;
+use lambda_http::request::RequestContext;
+use lambda_http::{Error, RequestExt as _};
+use tower::ServiceExt as _;
+
+use super::client::PeerAddress;
+use super::{Route, router};
+use crate::App;
+
+/// Runs the Lambda of an operation: builds the app of this cold start, then answers events until the instance ends.
+pub async fn run<H, T>(route: Route, handler: H) -> Result<(), Error>
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    lambda_http::tracing::init_default_subscriber();
+    let app = App::from_env()?;
+    let router = router(&app, route, handler).with_state(app);
+    lambda_http::run(router.map_request(with_peer_address)).await
+}
+
+/// Puts the address that API Gateway saw where handlers look for it.
+pub(crate) fn with_peer_address(mut request: lambda_http::Request) -> lambda_http::Request {
+    let address = match request.request_context_ref() {
+        Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.as_deref().and_then(|ip| ip.parse().ok()),
+        _ => None,
+    };
+    request.extensions_mut().insert(address.map(PeerAddress).unwrap_or_default());
+    request
+}

@@ -1,0 +1,48 @@
+//! What an operation is to HTTP: its route, what it says of itself, and how it runs as a Lambda.
+
+pub mod change;
+pub mod client;
+pub mod describe;
+pub mod json;
+mod lambda;
+pub mod route;
+
+use axum::Router;
+use axum::handler::Handler;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{MethodRouter, on};
+use tower_http::catch_panic::CatchPanicLayer;
+
+pub use describe::{Describe, Description, Signature};
+pub use json::Json;
+pub use lambda::run;
+pub use route::{Interface, Route, TableAction, Verb};
+
+use crate::{App, content_api, product_api};
+
+/// Visits the operations of an area: gateway, template, API document and contract tests are such visitors.
+pub trait Register {
+    fn operation<H, T>(&mut self, route: Route, handler: H)
+    where
+        H: Handler<T, App> + Signature<T>,
+        T: 'static;
+}
+
+/// The router of one operation, with everything that its interface does for it.
+pub fn router<H, T>(app: &App, route: Route, handler: H) -> Router<App>
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    Router::new().route(route.path, layered(app, route.interface, on(route.verb.filter(), handler)))
+}
+
+/// A method router behind the layer of its interface.
+pub fn layered(app: &App, interface: Interface, methods: MethodRouter<App>) -> MethodRouter<App> {
+    match interface {
+        Interface::Content => methods.layer(CatchPanicLayer::custom(content_api::panicked)).layer(from_fn(content_api::layer)),
+        Interface::Product => {
+            methods.layer(CatchPanicLayer::custom(product_api::panicked)).layer(from_fn_with_state(app.clone(), product_api::layer))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The route of an operation: the only place that has its method and path. Everything else is derived from it.
+
+use axum::routing::MethodFilter;
+
+/// An operation: where it is, and what it may do.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    /// Name of the binary, the Lambda, the event and the test.
+    pub name: &'static str,
+    pub verb: Verb,
+    /// With `{param}` segments, as both axum and API Gateway write them.
+    pub path: &'static str,
+    pub interface: Interface,
+    /// One line for the API document.
+    pub summary: &'static str,
+    /// What the function's role may do to the table.
+    pub table: &'static [TableAction],
+    /// Codes of the errors that it answers, besides those of every operation of its interface.
+    pub errors: &'static [&'static str],
+    /// In MB; CPU comes with it.
+    pub memory: u16,
+}
+
+/// The methods that operations have. HEAD comes with GET, OPTIONS with every path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+/// Which of the two interfaces an operation belongs to (SPEC.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interface {
+    /// A: public content.
+    Content,
+    /// B: the product API.
+    Product,
+}
+
+/// An IAM action of DynamoDB, without its prefix. A transaction needs those of its writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TableAction {
+    BatchGetItem,
+    ConditionCheckItem,
+    DeleteItem,
+    GetItem,
+    PutItem,
+    Query,
+    UpdateItem,
+}
+
+impl Verb {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    pub fn filter(self) -> MethodFilter {
+        match self {
+            Self::Get => MethodFilter::GET,
+            Self::Post => MethodFilter::POST,
+            Self::Put => MethodFilter::PUT,
+            Self::Patch => MethodFilter::PATCH,
+            Self::Delete => MethodFilter::DELETE,
+        }
+    }
+}
+
+impl Route {
+    const fn new(name: &'static str, verb: Verb, path: &'static str) -> Self {
+        Self { name, verb, path, interface: Interface::Product, summary: "", table: &[], errors: &[], memory: 256 }
+    }
+
+    pub const fn get(name: &'static str, path: &'static str) -> Self {
+        Self::new(name, Verb::Get, path)
+    }
+
+    pub const fn post(name: &'static str, path: &'static str) -> Self {
+        Self::new(name, Verb::Post, path)
+    }
+
+    pub const fn put(name: &'static str, path: &'static str) -> Self {
+        Self::new(name, Verb::Put, path)
+    }
+
+    pub const fn patch(name: &'static str, path: &'static str) -> Self {
+        Self::new(name, Verb::Patch, path)
+    }
+
+    pub const fn delete(name: &'static str, path: &'static str) -> Self {
+        Self::new(name, Verb::Delete, path)
+    }
+
+    pub const fn summary(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
+    }
+
+    /// An operation of interface A.
+    pub const fn content(self) -> Self {
+        Self { interface: Interface::Content, ..self }
+    }
+
+    pub const fn table(self, table: &'static [TableAction]) -> Self {
+        Self { table, ..self }
+    }
+
+    pub const fn errors(self, errors: &'static [&'static str]) -> Self {
+        Self { errors, ..self }
+    }
+
+    /// argon2 takes 19 MiB and as much CPU as there is: with the memory of a whole core it is four times as fast for the same price.
+    pub const fn hashes_passwords(self) -> Self {
+        Self { memory: 1769, ..self }
+    }
+
+    /// Whether a path is this route's, and so which of its methods there are.
+    pub fn matches(&self, path: &str) -> bool {
+        let (mut own, mut given) = (self.path.split('/'), path.split('/'));
+        loop {
+            match (own.next(), given.next()) {
+                (None, None) => return true,
+                (Some(own), Some(given)) if (own.starts_with('{') && !given.is_empty()) || own == given => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_one_segment_and_never_empty() {
+        let route = Route::get("apps", "/api/v1/apps/{app_id}");
+        assert!(route.matches("/api/v1/apps/notes"));
+        for path in ["/api/v1/apps", "/api/v1/apps/", "/api/v1/apps/notes/x", "/api/v1/posts/notes"] {
+            assert!(!route.matches(path), "{path}");
+        }
+    }
+}

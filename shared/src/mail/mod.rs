@@ -1,0 +1,10 @@
+//! Mails: the sources of the built-in ones, which the outbox shows; with the feature `mail`, which only the workers and the gateway
+//! have, their rendering and sending.
+
+pub mod builtin;
+#[cfg(feature = "mail")]
+pub mod render;
+#[cfg(feature = "mail")]
+pub mod send;
+#[cfg(feature = "mail")]
+pub mod ses;

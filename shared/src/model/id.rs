@@ -1,0 +1,125 @@
+//! Ids: each kind its own type, so that one cannot stand where another belongs.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::{Uuid, Variant};
+
+/// A text is not an id of the expected kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a UUID")]
+pub struct NotAnId;
+
+/// A UUID of RFC 9562: its variant and a version from 1 to 8; the nil UUID is accepted.
+fn strict_uuid(text: &str) -> Result<Uuid, NotAnId> {
+    let uuid = (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten().ok_or(NotAnId)?;
+    let known = uuid.get_variant() == Variant::RFC4122 && (1..=8).contains(&uuid.get_version_num());
+    if known || uuid.is_nil() { Ok(uuid) } else { Err(NotAnId) }
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+        #[serde(transparent)]
+        #[schema(value_type = Uuid)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Reads an id from a request.
+            pub fn parse(text: &str) -> Result<Self, NotAnId> {
+                strict_uuid(text).map(Self)
+            }
+
+            pub fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl From<Uuid> for $name {
+            fn from(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl<E: deserr::DeserializeError> deserr::Deserr<E> for $name {
+            fn deserialize_from_value<V: deserr::IntoValue>(
+                value: deserr::Value<V>,
+                location: deserr::ValuePointerRef<'_>,
+            ) -> Result<Self, E> {
+                let text = String::deserialize_from_value(value, location)?;
+                Self::parse(&text).map_err(|error| $crate::product_api::input::rejected(&error, location))
+            }
+        }
+    };
+}
+
+id!(
+    /// A user of a project.
+    UserId
+);
+id!(
+    /// A session: the same id as the `refresh_token_id` of its access tokens.
+    SessionId
+);
+id!(
+    /// A contact channel of a user.
+    ChannelId
+);
+id!(
+    /// An entry of the e-mail outbox.
+    EmailId
+);
+
+/// A project: a UUID, or the literal `internal`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(transparent)]
+#[schema(value_type = String, example = "7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21")]
+pub struct ProjectId(String);
+
+impl ProjectId {
+    /// The id of the project whose users own projects.
+    pub const INTERNAL: &str = "internal";
+
+    pub fn parse(text: &str) -> Result<Self, NotAnId> {
+        if text == Self::INTERNAL { Ok(Self(text.to_owned())) } else { strict_uuid(text).map(Self::from) }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Uuid> for ProjectId {
+    fn from(uuid: Uuid) -> Self {
+        Self(uuid.to_string())
+    }
+}
+
+impl fmt::Display for ProjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_uuids_of_the_rfc_are_ids() {
+        assert!(UserId::parse("7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21").is_ok());
+        assert!(UserId::parse("00000000-0000-0000-0000-000000000000").is_ok());
+        for text in ["", "me", "7f3c2a4e-3f5b-0d0e-9a56-0f1f6c8f3d21", "7f3c2a4e-3f5b-4d0e-1a56-0f1f6c8f3d21", "7f3c2a4e3f5b4d0e9a560f1f6c8f3d21"] {
+            assert_eq!(UserId::parse(text), Err(NotAnId), "{text}");
+        }
+        assert_eq!(ProjectId::parse("internal").map(|id| id.to_string()), Ok("internal".to_owned()));
+    }
+}

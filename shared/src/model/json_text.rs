@@ -1,0 +1,14 @@
+//! Stores JSON of an app as text (`#[serde(with)]`): DynamoDB's own types refuse what JSON allows, such as empty keys, deep nesting
+//! and numbers of more than 38 digits.
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub(super) fn serialize<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&serde_json::to_string(value).map_err(S::Error::custom)?)
+}
+
+pub(super) fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    serde_json::from_str(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}

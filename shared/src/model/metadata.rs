@@ -1,0 +1,36 @@
+//! Metadata: JSON objects that an app keeps with a user, at most 32 KiB each (WIRE.md, decision 16).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// Largest metadata object, in bytes of JSON.
+pub const MAX_BYTES: usize = 32 * 1024;
+
+/// A JSON object of at most 32 KiB.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(transparent)]
+#[schema(value_type = Object)]
+pub struct Metadata(Map<String, Value>);
+
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("must be a JSON object of at most {MAX_BYTES} bytes")]
+pub struct InvalidMetadata;
+
+impl Metadata {
+    pub fn parse(value: Value) -> Result<Self, InvalidMetadata> {
+        let Value::Object(map) = value else { return Err(InvalidMetadata) };
+        let length = serde_json::to_string(&map).map_or(usize::MAX, |text| text.len());
+        if length <= MAX_BYTES { Ok(Self(map)) } else { Err(InvalidMetadata) }
+    }
+}
+
+impl<E: deserr::DeserializeError> deserr::Deserr<E> for Metadata {
+    fn deserialize_from_value<V: deserr::IntoValue>(
+        value: deserr::Value<V>,
+        location: deserr::ValuePointerRef<'_>,
+    ) -> Result<Self, E> {
+        let value = Value::deserialize_from_value(value, location)?;
+        Self::parse(value).map_err(|error| crate::product_api::input::rejected(&error, location))
+    }
+}

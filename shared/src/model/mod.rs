@@ -1,0 +1,21 @@
+//! The rules, without AWS and without HTTP: what an entity is, and what may become of it.
+
+pub mod code;
+pub mod content;
+pub mod email;
+pub mod id;
+mod json_text;
+pub mod metadata;
+pub mod outbox;
+pub mod outbox_patch;
+pub mod outbox_view;
+pub mod outbox_work;
+pub mod password;
+pub mod place;
+pub mod project;
+pub mod project_patch;
+pub mod project_view;
+pub mod redirect;
+pub mod session;
+pub mod user;
+pub mod user_view;

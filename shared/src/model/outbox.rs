@@ -1,0 +1,348 @@
+//! The e-mail outbox: one entry is one mail, from the request for it to what became of it (WIRE.md §7, decisions 13 to 16).
+//!
+//! An entry has one [`Stage`]; being paused is a flag beside it, so that a resumed entry continues where it was. Every move is a
+//! method here that takes the entry and gives the next one or refuses; the store writes the result on the condition that nobody moved
+//! the entry meanwhile. So an edit that was answered with success is never overtaken by a worker.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use uuid::{Uuid, uuid};
+
+use super::email::Email;
+use super::id::{EmailId, UserId};
+use super::session::after;
+
+/// How long a worker may take to render before another one may start again.
+pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
+/// How long a worker may take to send before the outcome counts as unknown.
+pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
+/// How often sending is tried.
+pub const MAX_ATTEMPTS: u32 = 5;
+
+/// The theme of every mail that names none.
+pub const DEFAULT_THEME: Uuid = uuid!("1df07ae6-abf3-4a40-83a5-a1a2cbe336ac");
+
+/// An entry of the outbox, as the table holds it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutboxEntry {
+    pub id: EmailId,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub created_at: Timestamp,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub updated_at: Timestamp,
+    pub to: Recipients,
+    pub source: Source,
+    #[serde(default, with = "super::json_text")]
+    pub variables: Map<String, Value>,
+    pub category: Category,
+    pub is_high_priority: bool,
+    pub created_with: CreatedWith,
+    #[serde(default)]
+    pub skip_deliverability_check: bool,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub scheduled_at: Timestamp,
+    pub is_paused: bool,
+    pub stage: Stage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<Rendered>,
+    /// Failed attempts to send, oldest first.
+    #[serde(default)]
+    pub failures: Vec<Failure>,
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub next_retry_at: Option<Timestamp>,
+}
+
+/// Who a mail goes to; addresses of users are looked up when it is sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+#[deserr(tag = "type", deny_unknown_fields)]
+pub enum Recipients {
+    #[deserr(rename = "user-primary-email")]
+    UserPrimaryEmail { user_id: UserId },
+    #[deserr(rename = "user-custom-emails")]
+    UserCustomEmails { user_id: UserId, emails: Vec<Email> },
+    #[deserr(rename = "custom-emails")]
+    CustomEmails { emails: Vec<Email> },
+}
+
+impl Recipients {
+    pub fn user_id(&self) -> Option<UserId> {
+        match self {
+            Self::UserPrimaryEmail { user_id } | Self::UserCustomEmails { user_id, .. } => Some(*user_id),
+            Self::CustomEmails { .. } => None,
+        }
+    }
+}
+
+/// What a mail is made from: MiniJinja sources, or those of a built-in mail where they are absent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub builtin: Option<Builtin>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Absent: the mail has no theme.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theme_id: Option<Uuid>,
+}
+
+impl Source {
+    pub fn builtin(mail: Builtin) -> Self {
+        Self { builtin: Some(mail), subject: None, html: None, text: None, theme_id: Some(DEFAULT_THEME) }
+    }
+}
+
+/// A mail that the service itself sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Builtin {
+    VerifyEmail,
+    SignIn,
+    ResetPassword,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CreatedWith {
+    Draft,
+    ProgrammaticCall,
+}
+
+/// What a mail is about; users may refuse marketing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum Category {
+    Transactional,
+    Marketing,
+}
+
+impl Category {
+    pub fn id(self) -> Uuid {
+        match self {
+            Self::Transactional => uuid!("7bb82d33-2f54-4a3d-9d23-82739e0d66ef"),
+            Self::Marketing => uuid!("4f6f8873-3d04-46bd-8bef-18338b1a1b4c"),
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Transactional, Self::Marketing].into_iter().find(|category| format!("{category:?}") == name)
+    }
+}
+
+/// Where an entry is on its way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Stage {
+    Preparing,
+    /// A worker renders it; `claim` is that worker's.
+    Rendering { claim: Uuid, started_at: Millis },
+    RenderError { started_at: Millis, at: Millis, message: String },
+    Scheduled,
+    Queued,
+    /// A worker sends it; `claim` is that worker's.
+    Sending { claim: Uuid, started_at: Millis },
+    ServerError { started_at: Millis, at: Millis, message: String },
+    Skipped { at: Millis, reason: SkippedReason, started_sending_at: Option<Millis> },
+    Sent { started_at: Millis, at: Millis },
+    Bounced { started_at: Millis, at: Millis },
+    DeliveryDelayed { started_at: Millis, at: Millis },
+    Opened { started_at: Millis, delivered_at: Millis, at: Millis },
+    Clicked { started_at: Millis, delivered_at: Millis, at: Millis },
+    MarkedAsSpam { started_at: Millis, delivered_at: Millis, at: Millis },
+}
+
+/// A time in milliseconds since the epoch, as the wire has it.
+pub type Millis = i64;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum SkippedReason {
+    UserUnsubscribed,
+    UserAccountDeleted,
+    UserHasNoPrimaryEmail,
+    NoEmailProvided,
+    LikelyNotDeliverable,
+    ManuallyCancelled,
+}
+
+/// The mail that a source became.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rendered {
+    pub started_at: Millis,
+    pub at: Millis,
+    pub subject: String,
+    pub html: Option<String>,
+    pub text: Option<String>,
+}
+
+/// One failed attempt to send.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub at: Millis,
+    /// A class that users of the API may rely on, such as `TEMPORARY`.
+    pub class: String,
+    pub message: String,
+}
+
+/// What a new entry is made of.
+pub struct NewEntry {
+    pub to: Recipients,
+    pub source: Source,
+    pub variables: Map<String, Value>,
+    pub category: Category,
+    pub is_high_priority: bool,
+    pub created_with: CreatedWith,
+    pub scheduled_at: Option<Timestamp>,
+}
+
+/// The state of an entry on the wire (WIRE.md §7.1); the first seven can be edited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    Paused,
+    Preparing,
+    Rendering,
+    RenderError,
+    Scheduled,
+    Queued,
+    ServerError,
+    Sending,
+    Skipped,
+    Bounced,
+    DeliveryDelayed,
+    Sent,
+    Opened,
+    Clicked,
+    MarkedAsSpam,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SimpleStatus {
+    InProgress,
+    Error,
+    Ok,
+}
+
+impl Status {
+    pub const ALL: [Self; 15] = [
+        Self::Paused, Self::Preparing, Self::Rendering, Self::RenderError, Self::Scheduled, Self::Queued, Self::ServerError,
+        Self::Sending, Self::Skipped, Self::Bounced, Self::DeliveryDelayed, Self::Sent, Self::Opened, Self::Clicked, Self::MarkedAsSpam,
+    ];
+
+    /// The name on the wire, in lower case with hyphens.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paused => "paused",
+            Self::Preparing => "preparing",
+            Self::Rendering => "rendering",
+            Self::RenderError => "render-error",
+            Self::Scheduled => "scheduled",
+            Self::Queued => "queued",
+            Self::ServerError => "server-error",
+            Self::Sending => "sending",
+            Self::Skipped => "skipped",
+            Self::Bounced => "bounced",
+            Self::DeliveryDelayed => "delivery-delayed",
+            Self::Sent => "sent",
+            Self::Opened => "opened",
+            Self::Clicked => "clicked",
+            Self::MarkedAsSpam => "marked-as-spam",
+        }
+    }
+
+    pub fn simple(self) -> SimpleStatus {
+        match self {
+            Self::Paused | Self::Preparing | Self::Rendering | Self::Scheduled | Self::Queued | Self::Sending => SimpleStatus::InProgress,
+            Self::RenderError | Self::ServerError | Self::Bounced => SimpleStatus::Error,
+            _ => SimpleStatus::Ok,
+        }
+    }
+
+    /// SPEC.md, States and transitions.
+    pub fn is_editable(self) -> bool {
+        Self::ALL[..7].contains(&self)
+    }
+}
+
+impl OutboxEntry {
+    pub fn new(id: EmailId, new: NewEntry, now: Timestamp) -> Self {
+        Self {
+            id,
+            created_at: now,
+            updated_at: now,
+            to: new.to,
+            source: new.source,
+            variables: new.variables,
+            category: new.category,
+            is_high_priority: new.is_high_priority,
+            created_with: new.created_with,
+            skip_deliverability_check: false,
+            scheduled_at: new.scheduled_at.unwrap_or(now),
+            is_paused: false,
+            stage: Stage::Preparing,
+            rendered: None,
+            failures: Vec::new(),
+            next_retry_at: None,
+        }
+    }
+
+    pub fn status(&self) -> Status {
+        if self.is_paused {
+            return Status::Paused;
+        }
+        match self.stage {
+            Stage::Preparing => Status::Preparing,
+            Stage::Rendering { .. } => Status::Rendering,
+            Stage::RenderError { .. } => Status::RenderError,
+            Stage::Scheduled => Status::Scheduled,
+            Stage::Queued => Status::Queued,
+            Stage::Sending { .. } => Status::Sending,
+            Stage::ServerError { .. } => Status::ServerError,
+            Stage::Skipped { .. } => Status::Skipped,
+            Stage::Sent { .. } => Status::Sent,
+            Stage::Bounced { .. } => Status::Bounced,
+            Stage::DeliveryDelayed { .. } => Status::DeliveryDelayed,
+            Stage::Opened { .. } => Status::Opened,
+            Stage::Clicked { .. } => Status::Clicked,
+            Stage::MarkedAsSpam { .. } => Status::MarkedAsSpam,
+        }
+    }
+
+    /// When a worker has something to do with the entry; never for one that is paused or at its end.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        if self.is_paused {
+            return None;
+        }
+        let lease_end = |started: Millis, lease| Some(after(Timestamp::from_millisecond(started).ok()?, lease));
+        match self.stage {
+            Stage::Preparing | Stage::Queued => Some(self.updated_at),
+            Stage::Scheduled => Some(self.next_retry_at.map_or(self.scheduled_at, |retry| retry.max(self.scheduled_at))),
+            Stage::Rendering { started_at, .. } => lease_end(started_at, RENDERING_LEASE),
+            Stage::Sending { started_at, .. } => lease_end(started_at, SENDING_LEASE),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_seven_states_of_the_specification_can_be_edited() {
+        let editable: Vec<_> = Status::ALL.into_iter().filter(|status| status.is_editable()).map(Status::name).collect();
+        assert_eq!(editable, ["paused", "preparing", "rendering", "render-error", "scheduled", "queued", "server-error"]);
+    }
+
+    #[test]
+    fn a_category_is_found_by_its_name() {
+        assert_eq!(Category::parse("Marketing"), Some(Category::Marketing));
+        assert_eq!(Category::parse("marketing"), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! What the outside may do with an entry of the outbox until it is being sent (SPEC.md, States and transitions; WIRE.md §7.2).
+
+use deserr::Deserr;
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::outbox::{DEFAULT_THEME, OutboxEntry, Recipients, SkippedReason, Stage, Status};
+use crate::http::change::Change;
+
+/// The body of an update. Absent fields stay; an empty body only touches `updated_at_millis`.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct OutboxPatch {
+    /// MiniJinja source of the subject.
+    pub subject_source: Option<String>,
+    /// MiniJinja source of the HTML body, or of MJML when its first element is `<mjml>`.
+    pub html_source: Option<String>,
+    /// MiniJinja source of the text body; `null` derives it from the HTML.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub text_source: Change<String>,
+    /// `null` for no theme.
+    #[deserr(default)]
+    #[schema(value_type = Option<Uuid>)]
+    pub theme_id: Change<ThemeId>,
+    pub to: Option<Recipients>,
+    #[schema(value_type = Option<Object>)]
+    pub variables: Option<Variables>,
+    pub skip_deliverability_check: Option<bool>,
+    /// Milliseconds since the epoch.
+    pub scheduled_at_millis: Option<i64>,
+    pub is_paused: Option<bool>,
+    /// Only `true`: the entry is skipped for good, and the other fields are ignored.
+    #[schema(value_type = Option<bool>)]
+    pub cancel: Option<Cancel>,
+}
+
+/// `true`, and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancel;
+
+impl<E: deserr::DeserializeError> Deserr<E> for Cancel {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        if bool::deserialize_from_value(value, location)? { Ok(Self) } else { Err(crate::product_api::input::rejected(&"must be true", location)) }
+    }
+}
+
+/// The id of a theme that exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
+#[schema(value_type = Uuid)]
+pub struct ThemeId(pub Uuid);
+
+impl<E: deserr::DeserializeError> Deserr<E> for ThemeId {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        match Uuid::try_parse(&text) {
+            Ok(id) if id == DEFAULT_THEME => Ok(Self(id)),
+            Ok(_) => Err(crate::product_api::input::rejected(&"must be the id of a theme", location)),
+            Err(_) => Err(crate::product_api::input::rejected(&"must be a UUID", location)),
+        }
+    }
+}
+
+/// Values for a mail's template: a JSON object.
+#[derive(Debug, Clone, PartialEq, ToSchema)]
+#[schema(value_type = Object)]
+pub struct Variables(pub Map<String, Value>);
+
+impl<E: deserr::DeserializeError> Deserr<E> for Variables {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        match Value::deserialize_from_value(value, location)? {
+            Value::Object(map) => Ok(Self(map)),
+            _ => Err(crate::product_api::input::rejected(&"must be an object", location)),
+        }
+    }
+}
+
+/// The entry is in a state that cannot be edited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an entry in the state {} cannot be edited", .0.name())]
+pub struct NotEditable(pub Status);
+
+impl OutboxPatch {
+    fn changes_content(&self) -> bool {
+        self.subject_source.is_some() || self.html_source.is_some() || !self.text_source.is_keep() || !self.theme_id.is_keep() || self.to.is_some() || self.variables.is_some()
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.changes_content() && self.skip_deliverability_check.is_none() && self.scheduled_at_millis.is_none() && self.is_paused.is_none()
+    }
+}
+
+impl OutboxEntry {
+    /// What the entry becomes by `patch`; pure, so every transition is tested without a table.
+    pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, NotEditable> {
+        let status = self.status();
+        if !status.is_editable() {
+            return Err(NotEditable(status));
+        }
+        self.updated_at = now;
+        if patch.cancel.is_some() {
+            self.is_paused = false;
+            self.next_retry_at = None;
+            self.stage = Stage::Skipped { at: now.as_millisecond(), reason: SkippedReason::ManuallyCancelled, started_sending_at: None };
+            return Ok(self);
+        }
+        if patch.is_empty() {
+            return Ok(self);
+        }
+        // A worker that renders it now has lost its claim, and one that would send it finds it out of the queue.
+        match self.stage {
+            Stage::Rendering { .. } => self.stage = Stage::Preparing,
+            Stage::Queued => self.stage = Stage::Scheduled,
+            _ => {}
+        }
+        if patch.changes_content() {
+            self.stage = Stage::Preparing;
+            self.rendered = None;
+            self.failures.clear();
+            self.next_retry_at = None;
+        }
+        self.set_fields(patch);
+        Ok(self)
+    }
+
+    fn set_fields(&mut self, patch: OutboxPatch) {
+        let source = &mut self.source;
+        source.subject = patch.subject_source.or(source.subject.take());
+        source.html = patch.html_source.or(source.html.take());
+        patch.text_source.apply(&mut source.text);
+        patch.theme_id.map(|theme| theme.0).apply(&mut source.theme_id);
+        self.to = patch.to.unwrap_or_else(|| self.to.clone());
+        self.variables = patch.variables.map_or_else(|| std::mem::take(&mut self.variables), |variables| variables.0);
+        self.skip_deliverability_check = patch.skip_deliverability_check.unwrap_or(self.skip_deliverability_check);
+        self.scheduled_at = patch.scheduled_at_millis.and_then(|millis| Timestamp::from_millisecond(millis).ok()).unwrap_or(self.scheduled_at);
+        self.is_paused = patch.is_paused.unwrap_or(self.is_paused);
+    }
+}

@@ -1,0 +1,125 @@
+//! The moves that workers make with an entry of the outbox (WIRE.md §7.3). Each gives the next entry, or `None` when the entry is not
+//! where that move begins; the worker then leaves it alone.
+
+use jiff::{SignedDuration, Timestamp};
+use uuid::Uuid;
+
+use super::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, Rendered, RENDERING_LEASE, SENDING_LEASE, SkippedReason, Stage};
+use super::session::after;
+
+/// What became of an attempt to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Sent,
+    Skipped(SkippedReason),
+    /// The mail did not go out, and may be tried again.
+    Retryable(Failure),
+    /// The mail did not go out and will not, or nobody knows whether it went out.
+    Final(Failure),
+}
+
+/// The subject and bodies that a source rendered to, or why it did not.
+pub type Rendering = Result<(String, Option<String>, Option<String>), String>;
+
+impl OutboxEntry {
+    /// preparing → rendering; also takes over from a worker whose lease has run out.
+    pub fn begin_rendering(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
+        let free = match self.stage {
+            Stage::Preparing => true,
+            Stage::Rendering { started_at, .. } => is_over(started_at, RENDERING_LEASE, now),
+            _ => false,
+        };
+        (free && !self.is_paused).then(|| {
+            self.stage = Stage::Rendering { claim, started_at: now.as_millisecond() };
+            self.touched(now)
+        })
+    }
+
+    /// rendering → scheduled, queued when it is due already, or render-error; only for the worker that holds the claim.
+    pub fn finish_rendering(mut self, claim: Uuid, result: Rendering, now: Timestamp) -> Option<Self> {
+        let Stage::Rendering { claim: held, started_at } = self.stage else { return None };
+        if held != claim || self.is_paused {
+            return None;
+        }
+        let at = now.as_millisecond();
+        match result {
+            Ok((subject, html, text)) => {
+                self.rendered = Some(Rendered { started_at, at, subject, html, text });
+                self.stage = if self.scheduled_at <= now { Stage::Queued } else { Stage::Scheduled };
+            }
+            Err(message) => self.stage = Stage::RenderError { started_at, at, message },
+        }
+        Some(self.touched(now))
+    }
+
+    /// scheduled → queued, once its time has come.
+    pub fn enqueue(mut self, now: Timestamp) -> Option<Self> {
+        let due = self.stage == Stage::Scheduled && self.due_at().is_some_and(|due| due <= now);
+        due.then(|| {
+            self.stage = Stage::Queued;
+            self.next_retry_at = None;
+            self.touched(now)
+        })
+    }
+
+    /// queued → sending. From here on an edit is refused.
+    pub fn begin_sending(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
+        (self.stage == Stage::Queued && !self.is_paused).then(|| {
+            self.stage = Stage::Sending { claim, started_at: now.as_millisecond() };
+            self.touched(now)
+        })
+    }
+
+    /// sending → sent, skipped, scheduled for another try, or server-error; only for the worker that holds the claim.
+    pub fn finish_sending(mut self, claim: Uuid, outcome: Outcome, jitter: f64, now: Timestamp) -> Option<Self> {
+        let Stage::Sending { claim: held, started_at } = self.stage else { return None };
+        if held != claim {
+            return None;
+        }
+        let at = now.as_millisecond();
+        match outcome {
+            Outcome::Sent => self.stage = Stage::Sent { started_at, at },
+            Outcome::Skipped(reason) => self.stage = Stage::Skipped { at, reason, started_sending_at: Some(started_at) },
+            Outcome::Retryable(failure) if self.attempts() + 1 < MAX_ATTEMPTS => {
+                self.next_retry_at = Some(after(now, backoff(self.attempts(), jitter)));
+                self.failures.push(failure);
+                self.stage = Stage::Scheduled;
+            }
+            Outcome::Retryable(failure) | Outcome::Final(failure) => {
+                self.stage = Stage::ServerError { started_at, at, message: failure.message.clone() };
+                self.failures.push(failure);
+            }
+        }
+        Some(self.touched(now))
+    }
+
+    /// sending → server-error, when the worker has not been heard of for the whole lease: the mail may have gone out, so it is never
+    /// sent again by itself.
+    pub fn abandon_sending(self, now: Timestamp) -> Option<Self> {
+        let Stage::Sending { claim, started_at } = self.stage else { return None };
+        if !is_over(started_at, SENDING_LEASE, now) {
+            return None;
+        }
+        let message = "the sender stopped before it learnt whether the mail went out".to_owned();
+        let failure = Failure { at: now.as_millisecond(), class: "UNKNOWN".to_owned(), message };
+        self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
+    }
+
+    fn attempts(&self) -> u32 {
+        u32::try_from(self.failures.len()).unwrap_or(u32::MAX)
+    }
+
+    fn touched(mut self, now: Timestamp) -> Self {
+        self.updated_at = now;
+        self
+    }
+}
+
+fn is_over(started_at: i64, lease: SignedDuration, now: Timestamp) -> bool {
+    Timestamp::from_millisecond(started_at).map_or(true, |started| after(started, lease) <= now)
+}
+
+/// 20 s, doubled with each failure, times 0.5 to 1.5 (WIRE.md §7.4); `jitter` is from 0 to 1.
+fn backoff(failures: u32, jitter: f64) -> SignedDuration {
+    SignedDuration::from_secs_f64((0.5 + jitter) * 20.0 * f64::from(2_u32.pow(failures.min(10) + 1)))
+}

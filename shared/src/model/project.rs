@@ -1,0 +1,219 @@
+//! Projects and their settings (WIRE.md §9.2, §9.3).
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::id::ProjectId;
+use super::password;
+use super::redirect::{Rules, TrustedDomain};
+use crate::crypto::seal::Sealed;
+
+/// A project: its users, and how they sign in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Project {
+    pub id: ProjectId,
+    pub display_name: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo_url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo_full_url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo_dark_mode_url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo_full_dark_mode_url: Option<String>,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub created_at: Timestamp,
+    #[serde(default)]
+    pub is_production_mode: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_team_id: Option<String>,
+    #[serde(default)]
+    pub config: ProjectConfig,
+}
+
+/// The settings of a project.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own, named by the wire")]
+pub struct ProjectConfig {
+    pub sign_up_enabled: bool,
+    /// Sign-in with a password.
+    pub credential_enabled: bool,
+    /// Sign-in with a code or a link by mail.
+    pub magic_link_enabled: bool,
+    pub passkey_enabled: bool,
+    pub client_team_creation_enabled: bool,
+    pub client_user_deletion_enabled: bool,
+    pub allow_user_api_keys: bool,
+    pub allow_team_api_keys: bool,
+    pub allow_localhost: bool,
+    pub create_team_on_sign_up: bool,
+    pub require_email_verification: bool,
+    pub require_publishable_client_key: bool,
+    /// In characters, 8 to 128.
+    pub password_min_length: usize,
+    pub domains: Vec<TrustedDomain>,
+    pub oauth_providers: Vec<OAuthProvider>,
+    pub oauth_account_merge_strategy: MergeStrategy,
+    pub sessions: SessionSettings,
+    pub email: EmailConfig,
+}
+
+impl Default for ProjectConfig {
+    fn default() -> Self {
+        Self {
+            sign_up_enabled: true,
+            credential_enabled: true,
+            magic_link_enabled: false,
+            passkey_enabled: false,
+            client_team_creation_enabled: false,
+            client_user_deletion_enabled: false,
+            allow_user_api_keys: false,
+            allow_team_api_keys: false,
+            allow_localhost: true,
+            create_team_on_sign_up: false,
+            require_email_verification: false,
+            require_publishable_client_key: false,
+            password_min_length: password::MIN_LENGTH,
+            domains: Vec::new(),
+            oauth_providers: Vec::new(),
+            oauth_account_merge_strategy: MergeStrategy::default(),
+            sessions: SessionSettings::default(),
+            email: EmailConfig::default(),
+        }
+    }
+}
+
+/// How long sessions live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionSettings {
+    /// Seconds from the start of a session.
+    pub max_age_seconds: u32,
+    /// Seconds since the last use.
+    pub max_idle_seconds: u32,
+}
+
+impl Default for SessionSettings {
+    /// 365 days, and 30 days without use (WIRE.md, decision 10).
+    fn default() -> Self {
+        Self { max_age_seconds: 365 * 86_400, max_idle_seconds: 30 * 86_400 }
+    }
+}
+
+impl SessionSettings {
+    pub fn life(self) -> SignedDuration {
+        SignedDuration::from_secs(i64::from(self.max_age_seconds))
+    }
+
+    pub fn idle(self) -> SignedDuration {
+        SignedDuration::from_secs(i64::from(self.max_idle_seconds))
+    }
+}
+
+/// What happens when a provider's account has an address that another account signs in with (WIRE.md §5.4).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
+#[serde(rename_all = "snake_case")]
+#[deserr(rename_all = lowercase)]
+pub enum MergeStrategy {
+    #[default]
+    #[deserr(rename = "link_method")]
+    LinkMethod,
+    #[deserr(rename = "raise_error")]
+    RaiseError,
+    #[deserr(rename = "allow_duplicates")]
+    AllowDuplicates,
+}
+
+/// A provider that users of the project may sign in with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OAuthProvider {
+    /// An id of the catalog (`github`), or a name of the project's own for an OpenID issuer.
+    pub id: String,
+    pub client_id: String,
+    pub client_secret: Sealed,
+    /// The issuer of a provider that is not in the catalog.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// Where an issuer that is not in the catalog authorizes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authorization_endpoint: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facebook_config_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub microsoft_tenant_id: Option<String>,
+}
+
+/// Who the project's mails come from; absent parts are the deployment's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmailConfig {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_email: Option<String>,
+}
+
+impl Project {
+    /// A new project with the defaults of WIRE.md §9.2.
+    pub fn new(id: ProjectId, display_name: &str, now: Timestamp) -> Self {
+        Self {
+            id,
+            display_name: display_name.to_owned(),
+            description: String::new(),
+            logo_url: None,
+            logo_full_url: None,
+            logo_dark_mode_url: None,
+            logo_full_dark_mode_url: None,
+            created_at: now,
+            is_production_mode: false,
+            owner_team_id: None,
+            config: ProjectConfig::default(),
+        }
+    }
+
+    pub fn redirects(&self) -> Rules<'_> {
+        Rules { allow_localhost: self.config.allow_localhost, domains: &self.config.domains }
+    }
+}
+
+/// A key of a project, as the table holds it under the digest of the key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApiKey {
+    pub kind: KeyKind,
+    /// The key set that it was made with.
+    pub set_id: uuid::Uuid,
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// What a key opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyKind {
+    PublishableClient,
+    SecretServer,
+    SuperSecretAdmin,
+}
+
+impl KeyKind {
+    pub const ALL: [Self; 3] = [Self::PublishableClient, Self::SecretServer, Self::SuperSecretAdmin];
+
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::PublishableClient => "pck_",
+            Self::SecretServer => "ssk_",
+            Self::SuperSecretAdmin => "sak_",
+        }
+    }
+}
+
+impl ApiKey {
+    /// Whether the key opens what `kind` opens now.
+    pub fn opens(&self, kind: KeyKind, now: Timestamp) -> bool {
+        self.kind == kind && self.revoked_at.is_none() && self.expires_at.is_none_or(|time| now < time)
+    }
+}

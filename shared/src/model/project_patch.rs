@@ -1,0 +1,303 @@
+//! Changes of a project's settings, as an administrator sends them (WIRE.md §9.2). Everything is checked before anything is changed.
+
+use deserr::Deserr;
+use secrecy::SecretString;
+use url::Url;
+use utoipa::ToSchema;
+
+use super::password;
+use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
+use super::redirect::{TrustedDomain, parse_domain};
+use crate::crypto::seal::{self, Sealer};
+use crate::entropy::Entropy;
+use crate::http::change::Change;
+use crate::oauth::catalog;
+
+/// The body of a project's update; absent fields stay as they are.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProjectPatch {
+    pub display_name: Option<String>,
+    pub description: Option<String>,
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_url: Change<String>,
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_full_url: Change<String>,
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_dark_mode_url: Change<String>,
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_full_dark_mode_url: Change<String>,
+    pub is_production_mode: Option<bool>,
+    pub config: Option<ConfigPatch>,
+}
+
+#[derive(Default, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ConfigPatch {
+    pub sign_up_enabled: Option<bool>,
+    pub credential_enabled: Option<bool>,
+    pub magic_link_enabled: Option<bool>,
+    pub passkey_enabled: Option<bool>,
+    pub client_team_creation_enabled: Option<bool>,
+    pub client_user_deletion_enabled: Option<bool>,
+    pub allow_user_api_keys: Option<bool>,
+    pub allow_team_api_keys: Option<bool>,
+    pub allow_localhost: Option<bool>,
+    pub create_team_on_sign_up: Option<bool>,
+    pub require_email_verification: Option<bool>,
+    pub require_publishable_client_key: Option<bool>,
+    /// Characters, 8 to 128.
+    pub password_min_length: Option<u16>,
+    /// Seconds, 300 (five minutes) to 31,708,800 (367 days).
+    pub session_max_age_seconds: Option<u32>,
+    /// Seconds, 300 to 31,708,800.
+    pub session_max_idle_seconds: Option<u32>,
+    pub oauth_account_merge_strategy: Option<MergeStrategy>,
+    /// Replaces all domains.
+    pub domains: Option<Vec<DomainInput>>,
+    /// Replaces all providers; a provider without a secret keeps the one it had.
+    pub oauth_providers: Option<Vec<ProviderInput>>,
+    pub email_config: Option<EmailInput>,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct DomainInput {
+    pub domain: String,
+    pub handler_path: Option<String>,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProviderInput {
+    pub id: String,
+    /// `standard`: there are no shared client ids here.
+    pub r#type: Option<String>,
+    pub client_id: Option<String>,
+    pub client_secret: Option<String>,
+    pub issuer: Option<String>,
+    pub authorization_endpoint: Option<String>,
+    pub facebook_config_id: Option<String>,
+    pub microsoft_tenant_id: Option<String>,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct EmailInput {
+    /// `shared`: the deployment's sender; `standard`: `sender_name` and `sender_email`.
+    pub r#type: String,
+    pub sender_name: Option<String>,
+    pub sender_email: Option<String>,
+}
+
+/// What is wrong with a setting, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path} {message}")]
+pub struct InvalidSetting {
+    pub path: String,
+    pub message: &'static str,
+}
+
+fn invalid(path: impl Into<String>, message: &'static str) -> InvalidSetting {
+    InvalidSetting { path: path.into(), message }
+}
+
+const SESSION_SECONDS: std::ops::RangeInclusive<u32> = 300..=367 * 86_400;
+const MAX_DOMAINS: usize = 100;
+const MAX_PROVIDERS: usize = 50;
+
+/// What sealing a provider's secret takes.
+pub struct Secrets<'a> {
+    pub sealer: &'a Sealer,
+    pub entropy: &'a Entropy,
+}
+
+impl ProjectPatch {
+    /// The project with these changes, or the first setting that is wrong.
+    pub fn apply(self, mut project: Project, secrets: &Secrets<'_>) -> Result<Project, InvalidSetting> {
+        if let Some(name) = self.display_name {
+            if name.trim().is_empty() || name.chars().count() > 256 {
+                return Err(invalid("display_name", "must have 1 to 256 characters"));
+            }
+            project.display_name = name;
+        }
+        if let Some(text) = self.description {
+            project.description = text;
+        }
+        set_url("logo_url", self.logo_url, &mut project.logo_url)?;
+        set_url("logo_full_url", self.logo_full_url, &mut project.logo_full_url)?;
+        set_url("logo_dark_mode_url", self.logo_dark_mode_url, &mut project.logo_dark_mode_url)?;
+        set_url("logo_full_dark_mode_url", self.logo_full_dark_mode_url, &mut project.logo_full_dark_mode_url)?;
+        set(self.is_production_mode, &mut project.is_production_mode);
+        if let Some(patch) = self.config {
+            let owner = project.id.to_string();
+            patch.apply(&mut project.config, &owner, secrets)?;
+        }
+        Ok(project)
+    }
+}
+
+fn set<T>(new: Option<T>, field: &mut T) {
+    if let Some(new) = new {
+        *field = new;
+    }
+}
+
+fn set_url(path: &str, new: Change<String>, field: &mut Option<String>) -> Result<(), InvalidSetting> {
+    if let Change::Set(text) = &new {
+        check_url(path, text)?;
+    }
+    new.apply(field);
+    Ok(())
+}
+
+fn check_url(path: &str, text: &str) -> Result<(), InvalidSetting> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && text.len() <= 2048);
+    url.map(drop).ok_or_else(|| invalid(path, "must be an http or https URL"))
+}
+
+impl ConfigPatch {
+    fn apply(self, config: &mut ProjectConfig, owner: &str, secrets: &Secrets<'_>) -> Result<(), InvalidSetting> {
+        set(self.sign_up_enabled, &mut config.sign_up_enabled);
+        set(self.credential_enabled, &mut config.credential_enabled);
+        set(self.magic_link_enabled, &mut config.magic_link_enabled);
+        set(self.passkey_enabled, &mut config.passkey_enabled);
+        set(self.client_team_creation_enabled, &mut config.client_team_creation_enabled);
+        set(self.client_user_deletion_enabled, &mut config.client_user_deletion_enabled);
+        set(self.allow_user_api_keys, &mut config.allow_user_api_keys);
+        set(self.allow_team_api_keys, &mut config.allow_team_api_keys);
+        set(self.allow_localhost, &mut config.allow_localhost);
+        set(self.create_team_on_sign_up, &mut config.create_team_on_sign_up);
+        set(self.require_email_verification, &mut config.require_email_verification);
+        set(self.require_publishable_client_key, &mut config.require_publishable_client_key);
+        set(self.oauth_account_merge_strategy, &mut config.oauth_account_merge_strategy);
+        if let Some(length) = self.password_min_length.map(usize::from) {
+            if !(password::MIN_LENGTH..=password::MAX_LENGTH).contains(&length) {
+                return Err(invalid("config.password_min_length", "must be from 8 to 128"));
+            }
+            config.password_min_length = length;
+        }
+        set_seconds("config.session_max_age_seconds", self.session_max_age_seconds, &mut config.sessions.max_age_seconds)?;
+        set_seconds("config.session_max_idle_seconds", self.session_max_idle_seconds, &mut config.sessions.max_idle_seconds)?;
+        if let Some(domains) = self.domains {
+            config.domains = check_domains(domains)?;
+        }
+        if let Some(providers) = self.oauth_providers {
+            config.oauth_providers = check_providers(providers, &config.oauth_providers, owner, secrets)?;
+        }
+        if let Some(email) = self.email_config {
+            config.email = email.check()?;
+        }
+        Ok(())
+    }
+}
+
+fn set_seconds(path: &str, new: Option<u32>, field: &mut u32) -> Result<(), InvalidSetting> {
+    if new.is_some_and(|seconds| !SESSION_SECONDS.contains(&seconds)) {
+        return Err(invalid(path, "must be from 300 to 31708800 seconds"));
+    }
+    set(new, field);
+    Ok(())
+}
+
+fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, InvalidSetting> {
+    if domains.len() > MAX_DOMAINS {
+        return Err(invalid("config.domains", "must be at most 100"));
+    }
+    let check = |(index, input): (usize, DomainInput)| {
+        let domain = input.domain.trim_end_matches('/').to_owned();
+        parse_domain(&domain)
+            .map_err(|_| invalid(format!("config.domains[{index}].domain"), "must be http:// or https:// and a host, with * or ** as wildcards"))?;
+        let handler_path = input.handler_path.unwrap_or_else(|| "/handler".to_owned());
+        if !handler_path.starts_with('/') {
+            return Err(invalid(format!("config.domains[{index}].handler_path"), "must begin with /"));
+        }
+        Ok(TrustedDomain { domain, handler_path })
+    };
+    domains.into_iter().enumerate().map(check).collect()
+}
+
+fn check_providers(
+    inputs: Vec<ProviderInput>,
+    old: &[OAuthProvider],
+    owner: &str,
+    secrets: &Secrets<'_>,
+) -> Result<Vec<OAuthProvider>, InvalidSetting> {
+    if inputs.len() > MAX_PROVIDERS {
+        return Err(invalid("config.oauth_providers", "must be at most 50"));
+    }
+    let mut providers: Vec<OAuthProvider> = Vec::with_capacity(inputs.len());
+    for (index, input) in inputs.into_iter().enumerate() {
+        let path = |field: &str| format!("config.oauth_providers[{index}].{field}");
+        if providers.iter().any(|provider| provider.id == input.id) {
+            return Err(invalid(path("id"), "is named twice"));
+        }
+        let old = old.iter().find(|provider| provider.id == input.id);
+        providers.push(input.check(old, owner, secrets, &path)?);
+    }
+    Ok(providers)
+}
+
+impl ProviderInput {
+    fn check(
+        self,
+        old: Option<&OAuthProvider>,
+        owner: &str,
+        secrets: &Secrets<'_>,
+        path: &impl Fn(&str) -> String,
+    ) -> Result<OAuthProvider, InvalidSetting> {
+        let is_name = !self.id.is_empty() && self.id.len() <= 63 && self.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b));
+        if !is_name {
+            return Err(invalid(path("id"), "must be 1 to 63 of a-z, 0-9, - and _"));
+        }
+        if self.r#type.as_deref().is_some_and(|kind| kind != "standard") {
+            return Err(invalid(path("type"), "must be standard: there are no shared client ids"));
+        }
+        let issuer = self.issuer.or_else(|| old.and_then(|old| old.issuer.clone()));
+        let authorization_endpoint = self.authorization_endpoint.or_else(|| old.and_then(|old| old.authorization_endpoint.clone()));
+        if catalog::find(&self.id).is_none() {
+            check_url(&path("issuer"), issuer.as_deref().unwrap_or_default())
+                .map_err(|_| invalid(path("issuer"), "must be the http or https URL of an OpenID issuer, as this id is not in the catalog"))?;
+            check_url(&path("authorization_endpoint"), authorization_endpoint.as_deref().unwrap_or_default())?;
+        }
+        let client_id = self.client_id.or_else(|| old.map(|old| old.client_id.clone())).filter(|id| !id.is_empty());
+        let client_secret = match (self.client_secret.filter(|secret| !secret.is_empty()), old) {
+            (Some(secret), _) => Some(seal_secret(&self.id, owner, secret, secrets).map_err(|_| invalid(path("client_secret"), "cannot be sealed"))?),
+            (None, old) => old.map(|old| old.client_secret.clone()),
+        };
+        Ok(OAuthProvider {
+            client_id: client_id.ok_or_else(|| invalid(path("client_id"), "is required"))?,
+            client_secret: client_secret.ok_or_else(|| invalid(path("client_secret"), "is required"))?,
+            id: self.id,
+            issuer,
+            authorization_endpoint,
+            facebook_config_id: self.facebook_config_id,
+            microsoft_tenant_id: self.microsoft_tenant_id,
+        })
+    }
+}
+
+fn seal_secret(id: &str, owner: &str, secret: String, secrets: &Secrets<'_>) -> Result<seal::Sealed, seal::Error> {
+    secrets.sealer.seal(secrets.entropy, &format!("{owner}/{id}"), &SecretString::from(secret))
+}
+
+impl EmailInput {
+    fn check(self) -> Result<EmailConfig, InvalidSetting> {
+        match self.r#type.as_str() {
+            "shared" => Ok(EmailConfig::default()),
+            "standard" => {
+                let email = self.sender_email.as_deref().and_then(|text| super::email::Email::parse(text).ok());
+                let email = email.ok_or_else(|| invalid("config.email_config.sender_email", "must be an e-mail address"))?;
+                if self.sender_name.as_deref().is_some_and(|name| name.chars().any(char::is_control) || name.len() > 256) {
+                    return Err(invalid("config.email_config.sender_name", "must be one line of at most 256 characters"));
+                }
+                Ok(EmailConfig { sender_name: self.sender_name, sender_email: Some(email.to_string()) })
+            }
+            _ => Err(invalid("config.email_config.type", "must be shared or standard")),
+        }
+    }
+}

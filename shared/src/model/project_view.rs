@@ -1,0 +1,181 @@
+//! What clients and administrators read of a project (WIRE.md §9.2). Secrets of providers are never answered.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::id::ProjectId;
+use super::project::{MergeStrategy, OAuthProvider, Project, ProjectConfig};
+use super::redirect::TrustedDomain;
+
+/// A project, as anybody with its id may read it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ClientProject {
+    pub id: ProjectId,
+    pub display_name: String,
+    pub config: ClientConfig,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own, named by the wire")]
+pub struct ClientConfig {
+    pub sign_up_enabled: bool,
+    pub credential_enabled: bool,
+    pub magic_link_enabled: bool,
+    pub passkey_enabled: bool,
+    pub client_team_creation_enabled: bool,
+    pub client_user_deletion_enabled: bool,
+    pub allow_user_api_keys: bool,
+    pub allow_team_api_keys: bool,
+    pub allow_localhost: bool,
+    pub enabled_oauth_providers: Vec<ProviderId>,
+    pub domains: Vec<TrustedDomain>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ProviderId {
+    #[schema(example = "github")]
+    pub id: String,
+}
+
+/// A project, as its administrators read it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AdminProject {
+    pub id: ProjectId,
+    pub display_name: String,
+    pub description: String,
+    pub logo_url: Option<String>,
+    pub logo_full_url: Option<String>,
+    pub logo_dark_mode_url: Option<String>,
+    pub logo_full_dark_mode_url: Option<String>,
+    /// Milliseconds since the epoch.
+    pub created_at_millis: i64,
+    pub is_production_mode: bool,
+    pub is_development_environment: bool,
+    pub owner_team_id: Option<String>,
+    #[schema(example = "completed")]
+    pub onboarding_status: &'static str,
+    pub config: AdminConfig,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AdminConfig {
+    #[serde(flatten)]
+    pub client: ClientConfig,
+    pub oauth_providers: Vec<AdminProvider>,
+    pub email_config: AdminEmailConfig,
+    pub create_team_on_sign_up: bool,
+    pub require_email_verification: bool,
+    pub require_publishable_client_key: bool,
+    pub oauth_account_merge_strategy: MergeStrategy,
+    /// Characters.
+    pub password_min_length: usize,
+    /// Seconds from the start of a session.
+    pub session_max_age_seconds: u32,
+    /// Seconds since the last use of a session.
+    pub session_max_idle_seconds: u32,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AdminProvider {
+    pub id: String,
+    pub provider_config_id: String,
+    pub r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authorization_endpoint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub facebook_config_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub microsoft_tenant_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AdminEmailConfig {
+    /// `shared`: the deployment's sender; `standard`: the project's own.
+    pub r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sender_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sender_email: Option<String>,
+}
+
+impl ClientConfig {
+    fn of(config: &ProjectConfig) -> Self {
+        Self {
+            sign_up_enabled: config.sign_up_enabled,
+            credential_enabled: config.credential_enabled,
+            magic_link_enabled: config.magic_link_enabled,
+            passkey_enabled: config.passkey_enabled,
+            client_team_creation_enabled: config.client_team_creation_enabled,
+            client_user_deletion_enabled: config.client_user_deletion_enabled,
+            allow_user_api_keys: config.allow_user_api_keys,
+            allow_team_api_keys: config.allow_team_api_keys,
+            allow_localhost: config.allow_localhost,
+            enabled_oauth_providers: config.oauth_providers.iter().map(|provider| ProviderId { id: provider.id.clone() }).collect(),
+            domains: config.domains.clone(),
+        }
+    }
+}
+
+impl ClientProject {
+    pub fn of(project: &Project) -> Self {
+        Self { id: project.id.clone(), display_name: project.display_name.clone(), config: ClientConfig::of(&project.config) }
+    }
+}
+
+impl AdminProject {
+    pub fn of(project: &Project, is_development_environment: bool) -> Self {
+        Self {
+            id: project.id.clone(),
+            display_name: project.display_name.clone(),
+            description: project.description.clone(),
+            logo_url: project.logo_url.clone(),
+            logo_full_url: project.logo_full_url.clone(),
+            logo_dark_mode_url: project.logo_dark_mode_url.clone(),
+            logo_full_dark_mode_url: project.logo_full_dark_mode_url.clone(),
+            created_at_millis: project.created_at.as_millisecond(),
+            is_production_mode: project.is_production_mode,
+            is_development_environment,
+            owner_team_id: project.owner_team_id.clone(),
+            onboarding_status: "completed",
+            config: AdminConfig::of(&project.config),
+        }
+    }
+}
+
+impl AdminConfig {
+    fn of(config: &ProjectConfig) -> Self {
+        let own_sender = config.email.sender_email.is_some();
+        Self {
+            client: ClientConfig::of(config),
+            oauth_providers: config.oauth_providers.iter().map(AdminProvider::of).collect(),
+            email_config: AdminEmailConfig {
+                r#type: if own_sender { "standard" } else { "shared" },
+                sender_name: config.email.sender_name.clone(),
+                sender_email: config.email.sender_email.clone(),
+            },
+            create_team_on_sign_up: config.create_team_on_sign_up,
+            require_email_verification: config.require_email_verification,
+            require_publishable_client_key: config.require_publishable_client_key,
+            oauth_account_merge_strategy: config.oauth_account_merge_strategy,
+            password_min_length: config.password_min_length,
+            session_max_age_seconds: config.sessions.max_age_seconds,
+            session_max_idle_seconds: config.sessions.max_idle_seconds,
+        }
+    }
+}
+
+impl AdminProvider {
+    fn of(provider: &OAuthProvider) -> Self {
+        Self {
+            id: provider.id.clone(),
+            provider_config_id: provider.id.clone(),
+            r#type: "standard",
+            issuer: provider.issuer.clone(),
+            authorization_endpoint: provider.authorization_endpoint.clone(),
+            facebook_config_id: provider.facebook_config_id.clone(),
+            microsoft_tenant_id: provider.microsoft_tenant_id.clone(),
+        }
+    }
+}

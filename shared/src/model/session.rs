@@ -1,0 +1,59 @@
+//! Sessions: what a refresh token stands for (WIRE.md §3.3, decision 10).
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::id::{SessionId, UserId};
+use super::place::Place;
+use super::project::SessionSettings;
+use super::user::User;
+use crate::entropy::Entropy;
+
+/// The longest life of a session that a server may ask for: 367 days.
+pub const MAX_LIFE: SignedDuration = SignedDuration::from_hours(367 * 24);
+
+/// A session. The refresh token itself is stored only as the key of its claim, as a digest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    pub id: SessionId,
+    pub user_id: UserId,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub created_at: Timestamp,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub last_used_at: Timestamp,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub expires_at: Timestamp,
+    /// The user's `session_epoch` when the session began: ending all sessions is one increment there.
+    pub epoch: u64,
+    #[serde(default)]
+    pub is_impersonation: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+}
+
+impl Session {
+    /// Begins a session of `user` now.
+    pub fn start(user: &User, settings: &SessionSettings, place: Option<Place>, entropy: &Entropy, now: Timestamp) -> Self {
+        Self {
+            id: SessionId::from(entropy.ordered_uuid(now)),
+            user_id: user.id,
+            created_at: now,
+            last_used_at: now,
+            expires_at: after(now, settings.life()),
+            epoch: user.session_epoch,
+            is_impersonation: false,
+            place,
+        }
+    }
+
+    /// Whether the session still gives access tokens.
+    pub fn is_live(&self, user: &User, settings: &SessionSettings, now: Timestamp) -> bool {
+        let unended = self.epoch == user.session_epoch || user.kept_session == Some(self.id);
+        unended && now < self.expires_at && now < after(self.last_used_at, settings.idle())
+    }
+}
+
+/// A time later, or the last there is.
+pub fn after(time: Timestamp, duration: SignedDuration) -> Timestamp {
+    time.checked_add(duration).unwrap_or(Timestamp::MAX)
+}

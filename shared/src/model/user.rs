@@ -1,0 +1,223 @@
+//! Users. One item holds a user with all its contact channels and provider accounts, so that every rule about them is decided on one
+//! state and written by one condition on its version.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::email::Email;
+use super::id::{ChannelId, ProjectId, SessionId, UserId};
+use super::metadata::Metadata;
+use super::project::ProjectConfig;
+use crate::crypto::password::Hash;
+use crate::crypto::token::Subject;
+use crate::entropy::Entropy;
+
+/// How many contact channels a user may have: the item stays far below DynamoDB's 400 KB, and a deletion fits one transaction.
+pub const MAX_CHANNELS: usize = 50;
+
+/// A user of a project, as the table holds it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct User {
+    pub id: UserId,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub signed_up_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile_image_url: Option<String>,
+    #[serde(default)]
+    pub channels: Vec<Channel>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<Hash>,
+    /// May sign in with a code or a link by mail.
+    #[serde(default)]
+    pub otp_enabled: bool,
+    #[serde(default)]
+    pub provider_accounts: Vec<ProviderAccount>,
+    #[serde(default)]
+    pub is_anonymous: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restriction: Option<Restriction>,
+    #[serde(default, with = "super::json_text", skip_serializing_if = "Option::is_none")]
+    pub client_metadata: Option<Metadata>,
+    #[serde(default, with = "super::json_text", skip_serializing_if = "Option::is_none")]
+    pub client_read_only_metadata: Option<Metadata>,
+    #[serde(default, with = "super::json_text", skip_serializing_if = "Option::is_none")]
+    pub server_metadata: Option<Metadata>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country_code: Option<String>,
+    /// Sessions of an earlier epoch are over; see [`Session::is_live`](super::session::Session::is_live).
+    #[serde(default)]
+    pub session_epoch: u64,
+    /// The one session that outlived the last increment of the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_session: Option<SessionId>,
+}
+
+/// An e-mail address of a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Channel {
+    pub id: ChannelId,
+    pub value: Email,
+    pub used_for_auth: bool,
+    pub is_verified: bool,
+    pub is_primary: bool,
+}
+
+/// An account at an OAuth provider that signs the user in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderAccount {
+    pub provider_id: String,
+    pub account_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<Email>,
+}
+
+/// A restriction that an administrator set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restriction {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub private_details: Option<String>,
+}
+
+/// Why a user is restricted; the first that applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum RestrictedReason {
+    Anonymous,
+    EmailNotVerified,
+    RestrictedByAdministrator,
+}
+
+impl User {
+    /// A user with nothing but an id.
+    pub fn new(entropy: &Entropy, now: Timestamp) -> Self {
+        Self {
+            id: UserId::from(entropy.uuid()),
+            signed_up_at: now,
+            display_name: None,
+            profile_image_url: None,
+            channels: Vec::new(),
+            password: None,
+            otp_enabled: false,
+            provider_accounts: Vec::new(),
+            is_anonymous: false,
+            restriction: None,
+            client_metadata: None,
+            client_read_only_metadata: None,
+            server_metadata: None,
+            country_code: None,
+            session_epoch: 0,
+            kept_session: None,
+        }
+    }
+
+    /// Gives the user its first address, for signing in, and makes it primary.
+    pub fn add_primary_email(&mut self, entropy: &Entropy, value: Email, is_verified: bool) -> ChannelId {
+        let id = ChannelId::from(entropy.uuid());
+        for channel in &mut self.channels {
+            channel.is_primary = false;
+        }
+        self.channels.push(Channel { id, value, used_for_auth: true, is_verified, is_primary: true });
+        id
+    }
+
+    /// An anonymous user becomes an ordinary one, with the same id; the time of its sign-up is now.
+    pub fn upgrade(&mut self, now: Timestamp) {
+        self.is_anonymous = false;
+        self.signed_up_at = now;
+    }
+
+    /// Sets a password; sessions other than `kept` are over.
+    pub fn set_password(&mut self, hash: Hash, kept: Option<SessionId>) {
+        self.password = Some(hash);
+        self.end_sessions(kept);
+    }
+
+    pub fn end_sessions(&mut self, kept: Option<SessionId>) {
+        self.session_epoch += 1;
+        self.kept_session = kept;
+    }
+
+    /// Marks the channel with this address verified; `false` when there is none any more.
+    pub fn verify_email(&mut self, email: &Email) -> bool {
+        let channel = self.channels.iter_mut().find(|channel| channel.value == *email);
+        channel.map(|channel| channel.is_verified = true).is_some()
+    }
+
+    pub fn primary(&self) -> Option<&Channel> {
+        self.channels.iter().find(|channel| channel.is_primary)
+    }
+
+    pub fn channel(&self, id: ChannelId) -> Option<&Channel> {
+        self.channels.iter().find(|channel| channel.id == id)
+    }
+
+    pub fn channel_of(&self, email: &Email) -> Option<&Channel> {
+        self.channels.iter().find(|channel| channel.value == *email)
+    }
+
+    pub fn restricted_reason(&self, config: &ProjectConfig) -> Option<RestrictedReason> {
+        let is_verified = self.primary().is_some_and(|channel| channel.is_verified);
+        if self.is_anonymous {
+            Some(RestrictedReason::Anonymous)
+        } else if config.require_email_verification && !is_verified {
+            Some(RestrictedReason::EmailNotVerified)
+        } else {
+            self.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator)
+        }
+    }
+
+    /// What an access token of this user's session says.
+    pub fn subject(&self, project: &ProjectId, config: &ProjectConfig, session: SessionId) -> Subject {
+        let primary = self.primary();
+        Subject {
+            user: self.id,
+            project: project.clone(),
+            session,
+            name: self.display_name.clone(),
+            email: primary.map(|channel| channel.value.to_string()),
+            email_verified: primary.is_some_and(|channel| channel.is_verified),
+            selected_team: None,
+            signed_up_at: self.signed_up_at,
+            restricted: self.restricted_reason(config),
+            requires_totp: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user() -> User {
+        User::new(&Entropy::system(), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_new_primary_address_demotes_the_old_one_and_keeps_it() {
+        let mut user = user();
+        let (old, new) = (Email::parse("a@example.com").expect("valid"), Email::parse("b@example.com").expect("valid"));
+        user.add_primary_email(&Entropy::system(), old, true);
+        user.add_primary_email(&Entropy::system(), new.clone(), false);
+        assert_eq!(user.channels.len(), 2);
+        assert_eq!(user.primary().map(|channel| &channel.value), Some(&new));
+    }
+
+    #[test]
+    fn the_first_reason_of_a_restriction_wins() {
+        let mut user = user();
+        let config = ProjectConfig { require_email_verification: true, ..ProjectConfig::default() };
+        user.restriction = Some(Restriction { reason: None, private_details: None });
+        user.is_anonymous = true;
+        assert_eq!(user.restricted_reason(&config), Some(RestrictedReason::Anonymous));
+        user.upgrade(Timestamp::UNIX_EPOCH);
+        assert_eq!(user.restricted_reason(&config), Some(RestrictedReason::EmailNotVerified));
+        assert_eq!(user.restricted_reason(&ProjectConfig::default()), Some(RestrictedReason::RestrictedByAdministrator));
+        user.restriction = None;
+        assert_eq!(user.restricted_reason(&ProjectConfig::default()), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! What a client and a server read of a user (WIRE.md §6.1).
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::id::UserId;
+use super::metadata::Metadata;
+use super::project::ProjectConfig;
+use super::user::{RestrictedReason, User};
+
+/// A user, as its own client reads it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ClientUser {
+    pub id: UserId,
+    pub primary_email: Option<String>,
+    pub primary_email_verified: bool,
+    pub display_name: Option<String>,
+    #[schema(value_type = Option<Object>)]
+    pub selected_team: Option<Value>,
+    pub selected_team_id: Option<String>,
+    pub profile_image_url: Option<String>,
+    /// Milliseconds since the epoch.
+    pub signed_up_at_millis: i64,
+    pub has_password: bool,
+    pub otp_auth_enabled: bool,
+    pub passkey_auth_enabled: bool,
+    pub auth_with_email: bool,
+    pub requires_totp_mfa: bool,
+    pub client_metadata: Option<Metadata>,
+    pub client_read_only_metadata: Option<Metadata>,
+    pub is_anonymous: bool,
+    pub is_restricted: bool,
+    pub restricted_reason: Option<RestrictedReason>,
+    pub restricted_by_admin: bool,
+    pub restricted_by_admin_reason: Option<String>,
+    pub oauth_providers: Vec<ProviderAccountView>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ProviderAccountView {
+    pub id: String,
+    pub account_id: String,
+    pub email: Option<String>,
+}
+
+/// A user, as a server and an administrator read it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ServerUser {
+    #[serde(flatten)]
+    pub client: ClientUser,
+    pub primary_email_auth_enabled: bool,
+    pub server_metadata: Option<Metadata>,
+    /// Milliseconds since the epoch.
+    pub last_active_at_millis: i64,
+    pub restricted_by_admin_private_details: Option<String>,
+    /// ISO 3166-1 alpha-2.
+    pub country_code: Option<String>,
+    pub risk_scores: RiskScores,
+}
+
+/// Risks from 0 to 100; nothing scores them here, so they are 0.
+#[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
+pub struct RiskScores {
+    pub sign_up: SignUpRisk,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
+pub struct SignUpRisk {
+    pub bot: u8,
+    pub free_trial_abuse: u8,
+}
+
+/// A user in the form that the reader's access type gives.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum UserView {
+    Client(Box<ClientUser>),
+    Server(Box<ServerUser>),
+}
+
+impl ClientUser {
+    pub fn of(user: &User, config: &ProjectConfig) -> Self {
+        let primary = user.primary();
+        let restricted = user.restricted_reason(config);
+        Self {
+            id: user.id,
+            primary_email: primary.map(|channel| channel.value.to_string()),
+            primary_email_verified: primary.is_some_and(|channel| channel.is_verified),
+            display_name: user.display_name.clone(),
+            selected_team: None,
+            selected_team_id: None,
+            profile_image_url: user.profile_image_url.clone(),
+            signed_up_at_millis: user.signed_up_at.as_millisecond(),
+            has_password: user.password.is_some(),
+            otp_auth_enabled: user.otp_enabled,
+            passkey_auth_enabled: false,
+            auth_with_email: user.password.is_some() || user.otp_enabled,
+            requires_totp_mfa: false,
+            client_metadata: user.client_metadata.clone(),
+            client_read_only_metadata: user.client_read_only_metadata.clone(),
+            is_anonymous: user.is_anonymous,
+            is_restricted: restricted.is_some(),
+            restricted_reason: restricted,
+            restricted_by_admin: user.restriction.is_some(),
+            restricted_by_admin_reason: user.restriction.as_ref().and_then(|restriction| restriction.reason.clone()),
+            oauth_providers: user.provider_accounts.iter().map(|account| ProviderAccountView {
+                id: account.provider_id.clone(),
+                account_id: account.account_id.clone(),
+                email: account.email.as_ref().map(ToString::to_string),
+            }).collect(),
+        }
+    }
+}
+
+impl ServerUser {
+    pub fn of(user: &User, last_active_at: Timestamp, config: &ProjectConfig) -> Self {
+        Self {
+            client: ClientUser::of(user, config),
+            primary_email_auth_enabled: user.primary().is_some_and(|channel| channel.used_for_auth),
+            server_metadata: user.server_metadata.clone(),
+            last_active_at_millis: last_active_at.as_millisecond(),
+            restricted_by_admin_private_details: user.restriction.as_ref().and_then(|restriction| restriction.private_details.clone()),
+            country_code: user.country_code.clone(),
+            risk_scores: RiskScores::default(),
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Who asks, and what they may do: the headers of a request become an [`Access`], in the order of WIRE.md §1.4, the first failure wins.
+//!
+//! An operation that takes `Access<Server>` cannot run without the server key. Authentication costs one round trip: project, key and
+//! user are one `BatchGetItem`; the access token is verified locally. A session is not read: a token outlives its session by its ten
+//! minutes at most (WIRE.md §5.5).
+
+use std::marker::PhantomData;
+
+use axum::extract::FromRequestParts;
+use http::HeaderMap;
+use http::request::Parts;
+use secrecy::SecretString;
+use serde::Serialize;
+
+use super::error::{Error, KnownError};
+use super::family::header;
+use crate::App;
+use crate::crypto::token::{self, Claims};
+use crate::http::client::{PeerAddress, place};
+use crate::http::describe::{Describe, Description};
+use crate::model::id::{ProjectId, SessionId, UserId};
+use crate::model::place::Place;
+use crate::model::project::{ApiKey, KeyKind, Project};
+use crate::store::projects::{ProjectRow, api_key_key, project_key};
+use crate::store::users::{UserRow, user_key};
+
+/// What stands for "no key" where a key must be text.
+pub const NO_KEY: &str = "__stack_public_client__";
+
+/// An access type; a higher one may do all that a lower one may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Client,
+    Server,
+    Admin,
+}
+
+impl Level {
+    const ALL: [Self; 3] = [Self::Client, Self::Server, Self::Admin];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// A least access type, as a type.
+pub trait Least: Send + Sync + 'static {
+    const LEVEL: Level;
+}
+
+/// A browser or an app: the current user's own data.
+#[derive(Debug)]
+pub struct Client;
+/// A backend: all users of the project.
+#[derive(Debug)]
+pub struct Server;
+/// A dashboard: the project itself.
+#[derive(Debug)]
+pub struct Admin;
+
+impl Least for Client {
+    const LEVEL: Level = Level::Client;
+}
+
+impl Least for Server {
+    const LEVEL: Level = Level::Server;
+}
+
+impl Least for Admin {
+    const LEVEL: Level = Level::Admin;
+}
+
+/// A request that has proved the access type `L` at least.
+#[derive(Debug)]
+pub struct Access<L> {
+    pub level: Level,
+    pub project: Project,
+    /// What a change of the project is conditional on.
+    pub project_version: u64,
+    pub user: Option<CurrentUser>,
+    pub place: Place,
+    least: PhantomData<L>,
+}
+
+/// The user of the access token.
+#[derive(Debug, Clone)]
+pub struct CurrentUser {
+    pub row: UserRow,
+    pub session_id: SessionId,
+}
+
+/// A user id in a request, where `me` means the current user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserRef {
+    Me,
+    Id(UserId),
+}
+
+impl UserRef {
+    pub fn parse(text: &str) -> Result<Self, crate::model::id::NotAnId> {
+        if text == "me" { Ok(Self::Me) } else { UserId::parse(text).map(Self::Id) }
+    }
+}
+
+impl utoipa::PartialSchema for UserRef {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        String::schema()
+    }
+}
+
+impl utoipa::ToSchema for UserRef {}
+
+impl<E: deserr::DeserializeError> deserr::Deserr<E> for UserRef {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        Self::parse(&text).map_err(|_| super::input::rejected("must be a UUID or me", location))
+    }
+}
+
+impl<L> Access<L> {
+    /// The current user, or the error of an operation that is about it.
+    pub fn own_user(&self) -> Result<&CurrentUser, KnownError> {
+        self.user.as_ref().ok_or(KnownError::CannotGetOwnUserWithoutUser)
+    }
+
+    /// The user that a request is about: a client may name itself alone.
+    pub fn user_id(&self, user: UserRef) -> Result<UserId, KnownError> {
+        let own = self.user.as_ref().map(|user| user.row.user.id);
+        match user {
+            UserRef::Me => own.ok_or(KnownError::CannotGetOwnUserWithoutUser),
+            UserRef::Id(id) if self.level >= Level::Server || own == Some(id) => Ok(id),
+            UserRef::Id(_) => Err(KnownError::Forbidden),
+        }
+    }
+}
+
+/// What the headers say, before anything is looked up.
+struct Headers<'a> {
+    level: Level,
+    project: ProjectId,
+    key: Option<SecretString>,
+    claims: Option<Claims>,
+    admin_token: Option<&'a str>,
+    branch: &'a str,
+}
+
+const KEY_HEADERS: [(&str, Level, KeyKind); 3] = [
+    ("publishable-client-key", Level::Client, KeyKind::PublishableClient),
+    ("secret-server-key", Level::Server, KeyKind::SecretServer),
+    ("super-secret-admin-key", Level::Admin, KeyKind::SuperSecretAdmin),
+];
+
+impl<'a> Headers<'a> {
+    /// Steps 3 to 9 of WIRE.md §1.4.
+    fn read(headers: &'a HeaderMap, app: &App) -> Result<Self, KnownError> {
+        let mut keys = Vec::with_capacity(KEY_HEADERS.len());
+        for (name, level, _) in KEY_HEADERS {
+            keys.push((level, header(headers, name)?));
+        }
+        let admin_token = header(headers, "admin-access-token")?;
+        let Some(text) = header(headers, "access-type")? else {
+            let has_key = admin_token.is_some() || keys.iter().any(|(_, key)| key.is_some());
+            return Err(if has_key { KnownError::ProjectKeyWithoutAccessType } else { KnownError::AccessTypeRequired });
+        };
+        let level = Level::ALL.into_iter().find(|level| level.name() == text).ok_or(KnownError::InvalidAccessType)?;
+        let Some(id) = header(headers, "project-id")? else {
+            return Err(KnownError::AccessTypeWithoutProjectId { request_type: level.name().to_owned() });
+        };
+        let unknown = |_| KnownError::CurrentProjectNotFound { project_id: id.to_owned() };
+        let project = ProjectId::parse(id).map_err(unknown)?;
+        let claims = header(headers, "access-token")?.map(|token| read_token(token, &project, headers, app)).transpose()?;
+        if header(headers, "development-override-key")?.is_some() {
+            return Err(KnownError::OverrideKeyNotSupported);
+        }
+        let key = keys.into_iter().find(|(of, _)| *of == level).and_then(|(_, key)| key).filter(|key| *key != NO_KEY);
+        Ok(Self {
+            level,
+            project,
+            key: key.map(|key| SecretString::from(key.to_owned())),
+            claims,
+            admin_token,
+            branch: header(headers, "branch-id")?.unwrap_or("main"),
+        })
+    }
+
+    /// Step 11: what proves the access type.
+    fn prove(&self, project: &Project, key: Option<&ApiKey>, app: &App) -> Result<(), KnownError> {
+        let project_id = project.id.to_string();
+        if let Some(token) = self.admin_token {
+            return Err(refuse_admin_token(token, app));
+        }
+        let Some((_, _, kind)) = KEY_HEADERS.iter().find(|(_, level, _)| *level == self.level) else { return Err(KnownError::InvalidAccessType) };
+        let opens = key.is_some_and(|key| key.opens(*kind, app.clock.now()));
+        match (self.level, &self.key, opens) {
+            (_, Some(_), true) => Ok(()),
+            (Level::Client, None, _) if project.config.require_publishable_client_key => {
+                Err(KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project_id) })
+            }
+            (Level::Client, None, _) => Ok(()),
+            (Level::Client, Some(_), false) => Err(KnownError::InvalidPublishableClientKey { project_id }),
+            (Level::Server, None, _) => Err(KnownError::ServerAuthenticationRequired),
+            (Level::Server, Some(_), false) => Err(KnownError::InvalidSecretServerKey { project_id }),
+            (Level::Admin, None, _) => Err(KnownError::AdminAuthenticationRequired),
+            (Level::Admin, Some(_), false) => Err(KnownError::InvalidSuperSecretAdminKey { project_id }),
+        }
+    }
+}
+
+/// Steps 7 to 9: the token, and whether its user may be there.
+fn read_token(token: &str, project: &ProjectId, headers: &HeaderMap, app: &App) -> Result<Claims, KnownError> {
+    let claims = app.signer.verify(token, app.clock.now()).map_err(token_error)?;
+    if claims.project_id != *project {
+        return Err(KnownError::InvalidProjectForAccessToken {
+            expected_project_id: project.to_string(),
+            actual_project_id: claims.project_id.to_string(),
+        });
+    }
+    let allows_anonymous = header(headers, "allow-anonymous-user")? == Some("true");
+    let allows_restricted = allows_anonymous || header(headers, "allow-restricted-user")? == Some("true");
+    match claims.restricted_reason {
+        _ if claims.is_anonymous && !allows_anonymous => Err(KnownError::AnonymousAuthenticationNotAllowed),
+        Some(restricted_reason) if !allows_restricted => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
+        _ => Ok(claims),
+    }
+}
+
+/// The error of a token that is not believed.
+pub fn token_error(error: token::Error) -> KnownError {
+    match error {
+        token::Error::Unparsable => KnownError::UnparsableAccessToken,
+        token::Error::Expired(claims) => KnownError::AccessTokenExpired {
+            expired_at_millis: Some(claims.exp.saturating_mul(1000)),
+            project_id: Some(claims.project_id.to_string()),
+            user_id: Some(claims.sub.to_string()),
+            refresh_token_id: Some(claims.refresh_token_id.to_string()),
+        },
+    }
+}
+
+/// Step 11b. Nobody owns a project through a team yet, so the best token is still not one of an owner.
+fn refuse_admin_token(token: &str, app: &App) -> KnownError {
+    match app.signer.verify(token, app.clock.now()) {
+        Ok(claims) if claims.is_restricted => KnownError::UnparsableAdminAccessToken,
+        Ok(_) => KnownError::AdminAccessTokenIsNotAdmin,
+        Err(token::Error::Expired(claims)) => KnownError::AdminAccessTokenExpired { expired_at_millis: Some(claims.exp.saturating_mul(1000)) },
+        Err(token::Error::Unparsable) => KnownError::UnparsableAdminAccessToken,
+    }
+}
+
+impl<L: Least> Access<L> {
+    async fn of(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let headers = Headers::read(&parts.headers, app)?;
+        let project_key = project_key(&headers.project);
+        let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
+        let user_key = headers.claims.as_ref().map(|claims| user_key(&headers.project, claims.sub));
+        let keys = [Some(&project_key), key_key.as_ref(), user_key.as_ref()];
+        let mut items = app.store.get_many(keys.into_iter().flatten().cloned()).await?;
+
+        let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()? else {
+            return Err(KnownError::CurrentProjectNotFound { project_id: headers.project.to_string() }.into());
+        };
+        let key: Option<ApiKey> = key_key.as_ref().map(|key| items.entity(key)).transpose()?.flatten();
+        headers.prove(&project.project, key.as_ref(), app)?;
+        if headers.branch != "main" {
+            return Err(KnownError::BranchDoesNotExist { branch_id: headers.branch.to_owned() }.into());
+        }
+        if headers.level < L::LEVEL {
+            return Err(KnownError::InsufficientAccessType {
+                actual_access_type: headers.level.name().to_owned(),
+                allowed_access_types: Level::ALL.into_iter().filter(|level| *level >= L::LEVEL).map(Level::name).collect(),
+            }
+            .into());
+        }
+        let row = user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?;
+        let user = row.zip(headers.claims).map(|(row, claims)| CurrentUser { row, session_id: claims.refresh_token_id });
+        let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
+        Ok(Self {
+            level: headers.level,
+            project: project.project,
+            project_version: project.version,
+            user,
+            place: place(&parts.headers, peer, &app.settings),
+            least: PhantomData,
+        })
+    }
+}
+
+impl<L: Least> FromRequestParts<App> for Access<L> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Self::of(parts, app).await
+    }
+}
+
+impl<L: Least> Describe for Access<L> {
+    fn describe(description: &mut Description) {
+        description.level = Some(L::LEVEL);
+    }
+}

@@ -1,0 +1,303 @@
+//! The errors of interface B: the variant is the `code`, its fields are the `details`, its message is the `error`.
+//!
+//! Codes, statuses and details are the contract (WIRE.md §2.2, decisions 2 and 3); the sentences are ours and may change.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+use serde_json::{Value, json};
+use strum::{IntoStaticStr, VariantNames};
+
+use crate::model::code::Rejected;
+use crate::model::password::Unacceptable;
+use crate::model::user::RestrictedReason;
+use crate::store;
+
+/// Every failure that a client of the product API may rely on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, IntoStaticStr, VariantNames)]
+#[serde(tag = "code", content = "details", rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
+pub enum KnownError {
+    #[error("the body cannot be read: {0}")]
+    BodyParsingError(#[serde(skip)] &'static str),
+    #[error("{message}")]
+    SchemaError { message: String },
+    #[error("a key was sent without an access type")]
+    ProjectKeyWithoutAccessType,
+    #[error("the access type must be client, server or admin")]
+    InvalidAccessType,
+    #[error("a request of this access type needs a project id")]
+    AccessTypeWithoutProjectId { request_type: String },
+    #[error("this operation needs an access type, a project id and its key")]
+    AccessTypeRequired,
+    #[error("the access type {actual_access_type} is not enough for this operation")]
+    InsufficientAccessType { actual_access_type: String, allowed_access_types: Vec<&'static str> },
+    #[error("the publishable client key is not one of project {project_id}")]
+    InvalidPublishableClientKey { project_id: String },
+    #[error("the secret server key is not one of project {project_id}")]
+    InvalidSecretServerKey { project_id: String },
+    #[error("the super secret admin key is not one of project {project_id}")]
+    InvalidSuperSecretAdminKey { project_id: String },
+    #[error("the project requires a publishable client key")]
+    PublishableClientKeyRequiredForProject { project_id: Option<String> },
+    #[error("this operation needs the secret server key")]
+    ServerAuthenticationRequired,
+    #[error("this operation needs the super secret admin key")]
+    AdminAuthenticationRequired,
+    #[error("the admin access token cannot be read")]
+    UnparsableAdminAccessToken,
+    #[error("the admin access token has expired")]
+    AdminAccessTokenExpired { expired_at_millis: Option<i64> },
+    #[error("the admin access token's user does not own the project")]
+    AdminAccessTokenIsNotAdmin,
+    #[error("there is no project {project_id}")]
+    ProjectNotFound { project_id: String },
+    #[error("there is no project {project_id}")]
+    CurrentProjectNotFound { project_id: String },
+    #[error("there is no branch {branch_id}")]
+    BranchDoesNotExist { branch_id: String },
+
+    #[error("the access token cannot be read")]
+    UnparsableAccessToken,
+    #[error("the access token has expired")]
+    AccessTokenExpired {
+        expired_at_millis: Option<i64>,
+        project_id: Option<String>,
+        user_id: Option<String>,
+        refresh_token_id: Option<String>,
+    },
+    #[error("the access token is one of another project")]
+    InvalidProjectForAccessToken { expected_project_id: String, actual_project_id: String },
+    #[error("the refresh token does not exist or has expired")]
+    RefreshTokenNotFoundOrExpired,
+    #[error("this operation needs a signed-in user")]
+    UserAuthenticationRequired,
+    #[error("there is no signed-in user")]
+    CannotGetOwnUserWithoutUser,
+    #[error("anonymous users may not do this")]
+    AnonymousAuthenticationNotAllowed,
+    #[error("the user is restricted")]
+    RestrictedUserNotAllowed { restricted_reason: RestrictedReason },
+
+    #[error("an account with the address {email} exists already")]
+    UserEmailAlreadyExists { email: String, would_work_if_email_was_verified: bool },
+    #[error("there is no such user")]
+    UserNotFound,
+    #[error("there is no user {user_id}")]
+    UserIdDoesNotExist { user_id: String },
+    #[error("the project does not accept new accounts")]
+    SignUpNotEnabled,
+    #[error("the project does not use passwords")]
+    PasswordAuthenticationNotEnabled,
+    #[error("the address or the password is wrong")]
+    EmailPasswordMismatch,
+    #[error("the password must have at least {min_length} characters")]
+    PasswordTooShort { min_length: usize },
+    #[error("the password must have at most {max_length} characters")]
+    PasswordTooLong {
+        #[serde(rename = "maxLength")]
+        max_length: usize,
+    },
+    #[error("the URL is not on a domain that the project trusts")]
+    RedirectUrlNotWhitelisted,
+    #[error("there is no such code")]
+    VerificationCodeNotFound,
+    #[error("the code has expired")]
+    VerificationCodeExpired,
+    #[error("the code has been used")]
+    VerificationCodeAlreadyUsed,
+    #[error("the code was tried too often")]
+    VerificationCodeMaxAttemptsReached,
+
+    #[error("the client id or secret is wrong")]
+    InvalidOauthClientIdOrSecret { client_id: Option<String> },
+    #[error("the scope is not one that can be asked for")]
+    InvalidScope,
+    #[error("the authorization code is not valid")]
+    InvalidAuthorizationCode,
+    #[error("the project does not use this provider")]
+    OauthProviderNotFoundOrNotEnabled,
+
+    #[error("the mail cannot be edited any more: its status is {status}")]
+    EmailNotEditable { email_id: String, status: String },
+
+    // Codes of our own (WIRE.md, decision 2): in the body alone.
+    #[error("there is nothing at this path")]
+    RouteNotFound,
+    #[error("the path does not have this method")]
+    MethodNotAllowed,
+    #[error("the body is larger than {max_bytes} bytes")]
+    BodyTooLarge { max_bytes: usize },
+    #[error("something went wrong on our side; the request id names it")]
+    InternalError,
+    #[error("the service is overloaded; try again soon")]
+    ServiceUnavailable,
+    #[error("this belongs to another user")]
+    Forbidden,
+    #[error("the user has no such session")]
+    SessionNotFound,
+    #[error("the user has no such contact channel")]
+    ContactChannelNotFound,
+    #[error("there is no such mail")]
+    EmailNotFound,
+    #[error("the cursor is not one of this list")]
+    InvalidCursor,
+    #[error("the header {header} was sent twice with different values, or is not text")]
+    ConflictingHeaders { header: String },
+    #[error("the entry has changed since")]
+    PreconditionFailed,
+    #[error("the project does not use sign-in by mail")]
+    MagicLinkNotEnabled,
+    #[error("development override keys are not supported")]
+    OverrideKeyNotSupported,
+}
+
+/// Codes of our own, which the published SDKs do not know.
+const OWN_CODES: [&str; 14] = [
+    "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "BODY_TOO_LARGE", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "FORBIDDEN", "SESSION_NOT_FOUND",
+    "CONTACT_CHANNEL_NOT_FOUND", "EMAIL_NOT_FOUND", "INVALID_CURSOR", "CONFLICTING_HEADERS", "PRECONDITION_FAILED", "MAGIC_LINK_NOT_ENABLED",
+    "OVERRIDE_KEY_NOT_SUPPORTED",
+];
+
+/// Put among an answer's extensions, for the layer to name the error in a header.
+#[derive(Debug, Clone, Copy)]
+pub struct ErrorCode(pub &'static str);
+
+impl KnownError {
+    /// Every code of the catalog.
+    pub const CODES: &[&str] = Self::VARIANTS;
+
+    pub fn code(&self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether SDKs know the code, so that a header may name it.
+    pub fn is_reference_code(code: &str) -> bool {
+        !OWN_CODES.contains(&code)
+    }
+
+    #[rustfmt::skip]
+    pub fn status(&self) -> StatusCode {
+        #[allow(clippy::enum_glob_use)]
+        use KnownError::*;
+        match self {
+            InvalidPublishableClientKey { .. } | InvalidSecretServerKey { .. } | InvalidSuperSecretAdminKey { .. }
+            | PublishableClientKeyRequiredForProject { .. } | ServerAuthenticationRequired | AdminAuthenticationRequired
+            | UnparsableAdminAccessToken | AdminAccessTokenExpired { .. } | AdminAccessTokenIsNotAdmin | UnparsableAccessToken
+            | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
+            | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported => StatusCode::UNAUTHORIZED,
+            // SPEC.md: insufficient permission yields 403.
+            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | Forbidden | MagicLinkNotEnabled => StatusCode::FORBIDDEN,
+            ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
+            | EmailNotFound => StatusCode::NOT_FOUND,
+            MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed => StatusCode::CONFLICT,
+            PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+            BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+            ServiceUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::BAD_REQUEST,
+        }
+    }
+
+    /// The body of the answer: `{code, error, details?}`.
+    pub fn body(&self) -> Value {
+        let mut body = serde_json::to_value(self).unwrap_or_else(|_| json!({ "code": self.code() }));
+        body["error"] = Value::String(self.to_string());
+        if body["details"].is_null() || body["details"].as_array().is_some_and(Vec::is_empty) {
+            body.as_object_mut().map(|body| body.remove("details"));
+        }
+        body
+    }
+}
+
+impl IntoResponse for KnownError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status(), super::super::http::Json(self.body())).into_response();
+        let headers = response.headers_mut();
+        if self.status() == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Gatelet"));
+        }
+        if self == Self::ServiceUnavailable {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response.extensions_mut().insert(ErrorCode(self.code()));
+        response
+    }
+}
+
+/// Why an operation fails: for a reason that the client may know, or for one that the log alone shall have.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Known(#[from] KnownError),
+    #[error("the store failed")]
+    Store(#[from] store::Error),
+    #[error("a secret cannot be sealed or opened")]
+    Seal(#[from] crate::crypto::seal::Error),
+    #[error("a provider is badly configured")]
+    Provider(#[from] crate::oauth::authorization::InvalidEndpoint),
+}
+
+impl From<Rejected> for KnownError {
+    fn from(rejected: Rejected) -> Self {
+        match rejected {
+            Rejected::NotFound => Self::VerificationCodeNotFound,
+            Rejected::Expired => Self::VerificationCodeExpired,
+            Rejected::AlreadyUsed => Self::VerificationCodeAlreadyUsed,
+            Rejected::TooManyAttempts => Self::VerificationCodeMaxAttemptsReached,
+        }
+    }
+}
+
+impl From<Rejected> for Error {
+    fn from(rejected: Rejected) -> Self {
+        Self::Known(rejected.into())
+    }
+}
+
+impl From<Unacceptable> for Error {
+    fn from(reason: Unacceptable) -> Self {
+        Self::Known(match reason {
+            Unacceptable::TooShort(min_length) => KnownError::PasswordTooShort { min_length },
+            Unacceptable::TooLong(max_length) => KnownError::PasswordTooLong { max_length },
+        })
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Known(error) => error.into_response(),
+            // Whoever lost a race against another change of the same thing may try again.
+            Self::Store(store::Error::Unavailable(reason)) => {
+                tracing::warn!(reason, "the table is not available");
+                KnownError::ServiceUnavailable.into_response()
+            }
+            error => {
+                tracing::error!(error = &error as &dyn std::error::Error, source = ?std::error::Error::source(&error), "an operation failed");
+                KnownError::InternalError.into_response()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_has_details_only_when_there_are_any() {
+        insta::assert_snapshot!(KnownError::UserNotFound.body(), @r#"{"code":"USER_NOT_FOUND","error":"there is no such user"}"#);
+        insta::assert_snapshot!(KnownError::BodyParsingError("x").body(), @r#"{"code":"BODY_PARSING_ERROR","error":"the body cannot be read: x"}"#);
+        let long = KnownError::PasswordTooLong { max_length: 128 };
+        insta::assert_snapshot!(long.body(), @r#"{"code":"PASSWORD_TOO_LONG","details":{"maxLength":128},"error":"the password must have at most 128 characters"}"#);
+    }
+
+    #[test]
+    fn our_own_codes_are_in_the_catalog() {
+        for code in OWN_CODES {
+            assert!(KnownError::CODES.contains(&code), "{code}");
+        }
+    }
+}

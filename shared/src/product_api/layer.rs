@@ -1,0 +1,142 @@
+//! What happens around every operation of interface B: the body is read before anything is decided, the answer gets its headers.
+
+use std::any::Any;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde_json::{Map, Value};
+
+use super::error::{ErrorCode, KnownError};
+use super::family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, names};
+use super::input::ParsedBody;
+use crate::App;
+
+/// Largest body, in bytes (WIRE.md, decision 16).
+const MAX_BODY_BYTES: usize = 256 * 1024;
+
+/// Wraps an operation of interface B.
+pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
+    let request_id = app.entropy.request_id();
+    let (parts, body) = request.into_parts();
+    let headers = parts.headers.clone();
+    let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
+    let response = match read_body(&parts.method, &headers, body).await {
+        Ok(body) => {
+            let mut request = Request::from_parts(parts, Body::empty());
+            request.extensions_mut().insert(ParsedBody(body));
+            next.run(request).await
+        }
+        Err(error) => error.into_response(),
+    };
+    tracing::info!(%method, path, status = response.status().as_u16(), request_id, "answered");
+    finish(&headers, &request_id, response)
+}
+
+/// The answer to a handler that panicked.
+pub fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+    tracing::error!(panic = text.as_deref().unwrap_or("unknown"), "an operation panicked");
+    KnownError::InternalError.into_response()
+}
+
+async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<Option<Value>, KnownError> {
+    if matches!(*method, Method::GET | Method::HEAD) {
+        return Ok(None);
+    }
+    let bytes = match Limited::new(body, MAX_BODY_BYTES).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => return Err(KnownError::BodyTooLarge { max_bytes: MAX_BODY_BYTES }),
+        Err(_) => return Err(KnownError::BodyParsingError("it ended early")),
+    };
+    let content_type = headers.get(header::CONTENT_TYPE).map_or(Ok(""), |value| value.to_str());
+    let content_type = content_type.map_err(|_| KnownError::BodyParsingError("its content type is not text"))?;
+    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    parse_body(&media_type, &bytes)
+}
+
+fn parse_body(media_type: &str, bytes: &Bytes) -> Result<Option<Value>, KnownError> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    match media_type {
+        "application/json" => serde_json::from_slice(bytes).map(Some).map_err(|_| KnownError::BodyParsingError("it is not JSON")),
+        "application/x-www-form-urlencoded" => {
+            let pairs = url::form_urlencoded::parse(bytes).map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())));
+            Ok(Some(Value::Object(pairs.collect::<Map<_, _>>())))
+        }
+        "text/plain" | "application/octet-stream" => {
+            let text = std::str::from_utf8(bytes).map_err(|_| KnownError::BodyParsingError("it is not UTF-8"))?;
+            Ok(Some(Value::String(text.to_owned())))
+        }
+        "" => Err(KnownError::BodyParsingError("it has no content type; application/json is expected")),
+        _ => Err(KnownError::BodyParsingError("its content type is not known; application/json is expected")),
+    }
+}
+
+/// Gives an answer what every answer of interface B has.
+fn finish(request: &HeaderMap, request_id: &str, mut response: Response) -> Response {
+    let prefixes = answer_prefixes(request);
+    let code = response.extensions().get::<ErrorCode>().map(|code| code.0).filter(|code| KnownError::is_reference_code(code));
+    let status = response.status();
+    let overridden = status.is_client_error() && names("override-error-status").any(|name| request.get(name).is_some_and(|value| !value.is_empty()));
+    if overridden {
+        *response.status_mut() = StatusCode::OK;
+    }
+    let headers = response.headers_mut();
+    for prefix in prefixes {
+        set(headers, prefix, RESPONSE_HEADERS[2], request_id);
+        if let Some(code) = code {
+            set(headers, prefix, RESPONSE_HEADERS[0], code);
+        }
+        if overridden || names("override-error-status").any(|name| request.contains_key(name)) {
+            set(headers, prefix, RESPONSE_HEADERS[1], status.as_str());
+        }
+    }
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store, max-age=0"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "SAMEORIGIN"),
+        (header::REFERRER_POLICY, "strict-origin-when-cross-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    cross_origin(headers);
+    response
+}
+
+fn set(headers: &mut HeaderMap, prefix: &str, suffix: &str, value: &str) {
+    if let (Ok(name), Ok(value)) = (HeaderName::try_from(format!("{prefix}{suffix}")), HeaderValue::from_str(value)) {
+        headers.insert(name, value);
+    }
+}
+
+/// Requests carry their proof in headers and no cookies, so any origin may read the answers.
+fn cross_origin(headers: &mut HeaderMap) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    let answer_names = RESPONSE_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
+    let exposed = format!("content-type, retry-after, ratelimit, ratelimit-policy, etag, {answer_names}");
+    if let Ok(value) = HeaderValue::from_str(&exposed) {
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, value);
+    }
+}
+
+/// The answer to `OPTIONS` of any path below `/api`.
+pub fn preflight() -> Response {
+    let mut response = StatusCode::OK.into_response();
+    let headers = response.headers_mut();
+    cross_origin(headers);
+    let allowed = REQUEST_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
+    let allowed = format!("content-type, authorization, if-match, if-none-match, ngrok-skip-browser-warning, {allowed}");
+    if let Ok(value) = HeaderValue::from_str(&allowed) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, value);
+    }
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE, OPTIONS"));
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    headers.insert(header::VARY, HeaderValue::from_static("access-control-request-headers"));
+    response
+}

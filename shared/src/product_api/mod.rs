@@ -1,0 +1,16 @@
+//! Interface B: what every one of its operations shares (SPEC.md, Interface B; WIRE.md §1 and §2).
+//!
+//! The layer around an operation reads the body once, before anything is decided, and shapes the answer: error envelope, the header
+//! families' own names, the status that old clients want overridden, CORS, and the headers of security.
+
+pub mod access;
+pub mod cursor;
+pub mod error;
+pub mod family;
+pub mod input;
+mod layer;
+
+pub use access::{Access, Admin, Client, Server};
+pub use error::{Error, KnownError};
+pub use input::Input;
+pub use layer::{layer, panicked, preflight};

@@ -1,0 +1,1 @@
+//! The public content of a site.

@@ -1,0 +1,213 @@
+//! The table: one DynamoDB table for everything, read by key and written by condition.
+//!
+//! An item has its key (`pk`, `sk`), the entity as a map (`d`), and beside it what conditions, indexes and the TTL need. One file per
+//! entity knows its keys and its access patterns; this one knows how to read, to write all or nothing, and what failures mean.
+//! Reads are strongly consistent: whoever signed up is known to the next request.
+
+pub mod authorizations;
+pub mod codes;
+pub mod connect;
+pub mod content;
+pub mod outbox;
+pub mod projects;
+pub mod sessions;
+pub mod table;
+pub mod users;
+mod write;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
+use serde::de::DeserializeOwned;
+
+pub use write::Write;
+
+/// An item as the SDK has it.
+pub type Item = HashMap<String, AttributeValue>;
+
+/// The table, as every handler reaches it.
+#[derive(Clone)]
+pub struct Store {
+    client: Client,
+    table: String,
+}
+
+/// The primary key of an item.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key {
+    pub pk: String,
+    pub sk: String,
+}
+
+impl Key {
+    pub fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
+        Self { pk: pk.into(), sk: sk.into() }
+    }
+
+    fn item(&self) -> Item {
+        HashMap::from([("pk".to_owned(), string(&self.pk)), ("sk".to_owned(), string(&self.sk))])
+    }
+}
+
+/// Why the table did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Conditions did not hold: the positions of those writes. Nothing was written.
+    #[error("the conditions of the writes {0:?} do not hold")]
+    Conflict(Vec<usize>),
+    /// Throttled, contended or unreachable, for as long as a request may wait. Nothing was written.
+    #[error("the table is not available: {0}")]
+    Unavailable(String),
+    /// An item is not what this version of the program writes.
+    #[error("an item cannot be read")]
+    Corrupt(#[from] serde_dynamo::Error),
+    #[error("the table refused a request: {0}")]
+    Refused(String),
+}
+
+/// How often a transaction is tried again that others' transactions got in the way of.
+const TRANSACTION_TRIES: u32 = 6;
+
+impl Store {
+    pub fn new(client: Client, table: impl Into<String>) -> Self {
+        Self { client, table: table.into() }
+    }
+
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+
+    /// Reads one item: one unit for each 4 KB.
+    async fn get(&self, key: &Key) -> Result<Option<Item>, Error> {
+        let request = self.client.get_item().table_name(&self.table).set_key(Some(key.item())).consistent_read(true);
+        Ok(request.send().await.map_err(failure)?.item)
+    }
+
+    /// Reads up to 100 items in one round trip: one unit for each 4 KB of each.
+    pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
+        let mut pending: Vec<Item> = keys.into_iter().map(|key| key.item()).collect();
+        let mut found = HashMap::new();
+        let mut wait = Duration::from_millis(10);
+        while !pending.is_empty() {
+            let keys = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build();
+            let keys = keys.map_err(|error| Error::Refused(error.to_string()))?;
+            let mut answer = self.client.batch_get_item().request_items(&self.table, keys).send().await.map_err(failure)?;
+            for item in answer.responses.as_mut().and_then(|tables| tables.remove(&self.table)).unwrap_or_default() {
+                if let Some(key) = key_of(&item) {
+                    found.insert(key, item);
+                }
+            }
+            pending = answer.unprocessed_keys.and_then(|mut tables| tables.remove(&self.table)).map(|rest| rest.keys).unwrap_or_default();
+            if !pending.is_empty() {
+                if wait > Duration::from_secs(1) {
+                    return Err(Error::Unavailable("reads stay unprocessed".to_owned()));
+                }
+                tokio::time::sleep(wait).await;
+                wait *= 2;
+            }
+        }
+        Ok(Items(found))
+    }
+
+    /// Writes all or nothing, at most 100 items: two units for each KB of each.
+    pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
+        let items: Vec<_> = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<_, _>>()?;
+        let mut wait = Duration::from_millis(10);
+        for _ in 1..TRANSACTION_TRIES {
+            match self.client.transact_write_items().set_transact_items(Some(items.clone())).send().await {
+                Ok(_) => return Ok(()),
+                Err(error) => {
+                    let error = cancelled(error);
+                    let Error::Unavailable(_) = error else { return Err(error) };
+                }
+            }
+            // Spread by the contenders' own timing; a random part would need the app's entropy here.
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(Duration::from_millis(500));
+        }
+        let last = self.client.transact_write_items().set_transact_items(Some(items)).send().await;
+        last.map(drop).map_err(cancelled)
+    }
+
+    /// One conditional write: one unit for each KB.
+    pub async fn write(&self, write: Write) -> Result<(), Error> {
+        write.send(&self.client, &self.table).await
+    }
+}
+
+/// What a batch of reads found.
+#[derive(Debug, Default)]
+pub struct Items(HashMap<Key, Item>);
+
+impl Items {
+    pub fn take(&mut self, key: &Key) -> Option<Item> {
+        self.0.remove(key)
+    }
+
+    /// Reads the entity of an item, if there is one.
+    pub fn entity<T: DeserializeOwned>(&mut self, key: &Key) -> Result<Option<T>, Error> {
+        self.take(key).map(entity).transpose()
+    }
+}
+
+fn key_of(item: &Item) -> Option<Key> {
+    Some(Key::new(item.get("pk")?.as_s().ok()?, item.get("sk")?.as_s().ok()?))
+}
+
+/// The entity of an item.
+fn entity<T: DeserializeOwned>(mut item: Item) -> Result<T, Error> {
+    let entity = item.remove("d").unwrap_or(AttributeValue::M(HashMap::new()));
+    Ok(serde_dynamo::from_attribute_value(entity)?)
+}
+
+fn number<T: std::str::FromStr>(item: &Item, name: &str) -> Option<T> {
+    item.get(name)?.as_n().ok()?.parse().ok()
+}
+
+fn string(text: impl Into<String>) -> AttributeValue {
+    AttributeValue::S(text.into())
+}
+
+fn integer(number: impl ToString) -> AttributeValue {
+    AttributeValue::N(number.to_string())
+}
+
+/// A time that sorts as text, for the keys of indexes: milliseconds since the epoch in 15 digits.
+fn sortable(time: jiff::Timestamp) -> String {
+    format!("{:015}", time.as_millisecond().max(0))
+}
+
+/// What a failed call means.
+fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: SdkError<E>) -> Error {
+    match &error {
+        SdkError::ServiceError(service) => match service.err().code().unwrap_or_default() {
+            "ConditionalCheckFailedException" => Error::Conflict(vec![0]),
+            "TransactionConflictException" | "ThrottlingException" | "ProvisionedThroughputExceededException" | "RequestLimitExceeded"
+            | "InternalServerError" | "ServiceUnavailable" => Error::Unavailable(service.err().code().unwrap_or_default().to_owned()),
+            code => Error::Refused(format!("{code}: {}", service.err().message().unwrap_or_default())),
+        },
+        SdkError::TimeoutError(_) | SdkError::DispatchFailure(_) | SdkError::ResponseError(_) => Error::Unavailable(format!("{error:?}")),
+        _ => Error::Refused(format!("{error:?}")),
+    }
+}
+
+/// What a cancelled transaction means: conditions first, as trying again would not help them.
+fn cancelled(error: SdkError<TransactWriteItemsError>) -> Error {
+    let SdkError::ServiceError(service) = &error else { return failure(error) };
+    let TransactWriteItemsError::TransactionCanceledException(cancelled) = service.err() else { return failure(error) };
+    let codes: Vec<&str> = cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or_default()).collect();
+    let failed: Vec<usize> = codes.iter().enumerate().filter(|(_, code)| **code == "ConditionalCheckFailed").map(|(index, _)| index).collect();
+    if !failed.is_empty() {
+        return Error::Conflict(failed);
+    }
+    let retryable = |code: &&str| matches!(*code, "TransactionConflict" | "ThrottlingError" | "ProvisionedThroughputExceeded");
+    if codes.iter().any(retryable) { Error::Unavailable(codes.join(" ")) } else { Error::Refused(codes.join(" ")) }
+}

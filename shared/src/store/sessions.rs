@@ -1,0 +1,137 @@
+//! Sessions and the claims of their refresh tokens.
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | newest first by one Query |
+//! | claim of a refresh token | `R#<P>#<digest>` | `CLAIM` | 1 unit to read |
+//!
+//! Both expire by TTL when the session has reached its age.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+
+use super::{Error, Item, Key, Store, Write, entity, failure, integer, string};
+use crate::crypto::digest::Digest;
+use crate::model::id::{ProjectId, SessionId, UserId};
+use crate::model::place::Place;
+use crate::model::session::Session;
+
+/// Whose refresh token it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenClaim {
+    pub user_id: UserId,
+    pub session_id: SessionId,
+}
+
+pub fn session_key(project: &ProjectId, user: UserId, id: SessionId) -> Key {
+    Key::new(format!("U#{project}#{user}"), format!("SESSION#{id}"))
+}
+
+pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
+    Key::new(format!("R#{project}#{}", Digest::of(token.expose_secret())), "CLAIM")
+}
+
+/// Writes a session and the claim of its refresh token.
+pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<[Write; 2], Error> {
+    let claim = TokenClaim { user_id: session.user_id, session_id: session.id };
+    Ok([
+        Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at),
+        Write::create(token_key(project, token), &claim)?.expires(session.expires_at),
+    ])
+}
+
+/// A page of sessions, newest first.
+#[derive(Debug)]
+pub struct Page {
+    pub sessions: Vec<Session>,
+    /// Where the next page begins.
+    pub next: Option<SessionId>,
+}
+
+impl Store {
+    pub async fn session(&self, project: &ProjectId, user: UserId, id: SessionId) -> Result<Option<Session>, Error> {
+        self.get(&session_key(project, user, id)).await?.map(entity).transpose()
+    }
+
+    /// Notes the use of a session, and gives the session; `None` when there is none, or it is over.
+    ///
+    /// One conditional write decides: a session that ends at the same time is either used before or not at all. 1 unit.
+    pub async fn touch_session(&self, project: &ProjectId, claim: TokenClaim, place: Option<&Place>, now: Timestamp) -> Result<Option<Session>, Error> {
+        let key = session_key(project, claim.user_id, claim.session_id);
+        let set_place = if place.is_some() { ", d.place = :place" } else { "" };
+        let mut update = Write::update(key, format!("SET d.last_used_at = :now{set_place}"))
+            .on("attribute_exists(pk) AND d.expires_at > :now")
+            .value(":now", integer(now.as_millisecond()));
+        if let Some(place) = place {
+            update = update.entity(":place", place)?;
+        }
+        match update.send_returning(&self.client, &self.table).await {
+            Ok(item) => entity(item).map(Some),
+            Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends one session; `false` when there was none.
+    pub async fn end_session(&self, project: &ProjectId, user: UserId, id: SessionId) -> Result<bool, Error> {
+        match self.write(Write::delete(session_key(project, user, id)).on("attribute_exists(pk)")).await {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Up to `limit` sessions of a user that `keep` keeps, newest first, from `start` on. One unit for each 4 KB that is passed over.
+    pub async fn sessions(
+        &self,
+        project: &ProjectId,
+        user: UserId,
+        start: Option<SessionId>,
+        limit: usize,
+        keep: impl Fn(&Session) -> bool,
+    ) -> Result<Page, Error> {
+        let last = start.map_or_else(|| "SESSION#~".to_owned(), |id| format!("SESSION#{id}"));
+        let mut sessions: Vec<Session> = Vec::new();
+        let mut from: Option<Item> = None;
+        loop {
+            let answer = self
+                .client
+                .query()
+                .table_name(&self.table)
+                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
+                .set_expression_attribute_values(Some(HashMap::from([
+                    (":pk".to_owned(), string(format!("U#{project}#{user}"))),
+                    (":first".to_owned(), string("SESSION#")),
+                    (":last".to_owned(), string(last.clone())),
+                ])))
+                .scan_index_forward(false)
+                .consistent_read(true)
+                .limit(i32::try_from(limit + 1).unwrap_or(i32::MAX))
+                .set_exclusive_start_key(from)
+                .send()
+                .await
+                .map_err(failure)?;
+            for item in answer.items.unwrap_or_default() {
+                let session: Session = entity(item)?;
+                if keep(&session) {
+                    sessions.push(session);
+                }
+            }
+            from = answer.last_evaluated_key.filter(|key: &HashMap<String, AttributeValue>| !key.is_empty());
+            if sessions.len() > limit || from.is_none() {
+                break;
+            }
+        }
+        let next = sessions.get(limit).map(|session| session.id);
+        sessions.truncate(limit);
+        Ok(Page { sessions, next })
+    }
+
+    pub async fn token_claim(&self, project: &ProjectId, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
+        self.get(&token_key(project, token)).await?.map(entity).transpose()
+    }
+}

@@ -1,0 +1,58 @@
+//! What the table is: its keys, indexes, TTL and stream. The gateway creates it from here; a test compares the template with it.
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType, ScalarAttributeType,
+    StreamSpecification, StreamViewType, TimeToLiveSpecification,
+};
+
+use super::{Error, failure};
+
+/// The sparse indexes; the keys of `gsi1` are `gsi1pk` and `gsi1sk`.
+pub const INDEXES: [&str; 2] = ["gsi1", "gsi2"];
+/// The attribute by which DynamoDB deletes items, in seconds since the epoch.
+pub const TTL: &str = "ttl";
+
+fn keys(pk: &str, sk: &str) -> Result<Vec<KeySchemaElement>, Error> {
+    [(pk, KeyType::Hash), (sk, KeyType::Range)]
+        .into_iter()
+        .map(|(name, kind)| KeySchemaElement::builder().attribute_name(name).key_type(kind).build())
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::Refused(error.to_string()))
+}
+
+fn attribute(name: &str) -> Result<AttributeDefinition, Error> {
+    let attribute = AttributeDefinition::builder().attribute_name(name).attribute_type(ScalarAttributeType::S).build();
+    attribute.map_err(|error| Error::Refused(error.to_string()))
+}
+
+fn index(name: &str) -> Result<GlobalSecondaryIndex, Error> {
+    GlobalSecondaryIndex::builder()
+        .index_name(name)
+        .set_key_schema(Some(keys(&format!("{name}pk"), &format!("{name}sk"))?))
+        .projection(Projection::builder().projection_type(ProjectionType::All).build())
+        .build()
+        .map_err(|error| Error::Refused(error.to_string()))
+}
+
+/// Creates the table when there is none; says whether it did.
+pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
+    match client.describe_table().table_name(table).send().await {
+        Ok(_) => return Ok(false),
+        Err(error) if error.as_service_error().is_some_and(|error| error.is_resource_not_found_exception()) => {}
+        Err(error) => return Err(failure(error)),
+    }
+    let mut request = client.create_table().table_name(table).billing_mode(BillingMode::PayPerRequest).set_key_schema(Some(keys("pk", "sk")?));
+    for name in ["pk", "sk"].into_iter().map(str::to_owned).chain(INDEXES.iter().flat_map(|name| [format!("{name}pk"), format!("{name}sk")])) {
+        request = request.attribute_definitions(attribute(&name)?);
+    }
+    for name in INDEXES {
+        request = request.global_secondary_indexes(index(name)?);
+    }
+    let stream = StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::NewAndOldImages).build();
+    request.stream_specification(stream.map_err(|error| Error::Refused(error.to_string()))?).send().await.map_err(failure)?;
+    let ttl = TimeToLiveSpecification::builder().enabled(true).attribute_name(TTL).build();
+    let ttl = ttl.map_err(|error| Error::Refused(error.to_string()))?;
+    client.update_time_to_live().table_name(table).time_to_live_specification(ttl).send().await.map_err(failure)?;
+    Ok(true)
+}

@@ -1,0 +1,146 @@
+//! Users and the claims that make their ways of signing in unique.
+//!
+//! | item | pk | sk | index |
+//! |---|---|---|---|
+//! | user | `U#<P>#<user>` | `USER` | gsi1 `P#<P>#USERS#<shard>` / sign-up time, id |
+//! | claim of an address | `E#<P>#<address>` | `CLAIM` | |
+//!
+//! A user is written on the condition of its version; a claim exists if and only if a channel is used for signing in, and is written
+//! in the same transaction. A change of a user without claims costs one unit for each KB, with claims two for each item.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Error, Item, Key, Store, Write, entity, failure, integer, number, sortable, string};
+use crate::model::email::Email;
+use crate::model::id::{ProjectId, UserId};
+use crate::model::user::User;
+
+/// Over how many partitions the list of a project's users is spread.
+pub const USER_SHARDS: u8 = 4;
+
+/// A user with what is written beside it.
+#[derive(Debug, Clone)]
+pub struct UserRow {
+    pub user: User,
+    pub version: u64,
+    pub last_active_at: Timestamp,
+}
+
+/// Who signs in with an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmailClaim {
+    pub user_id: UserId,
+    pub is_verified: bool,
+}
+
+pub fn user_key(project: &ProjectId, id: UserId) -> Key {
+    Key::new(format!("U#{project}#{id}"), "USER")
+}
+
+pub fn email_claim_key(project: &ProjectId, email: &Email) -> Key {
+    Key::new(format!("E#{project}#{email}"), "CLAIM")
+}
+
+fn list_partition(project: &ProjectId, shard: u8) -> String {
+    format!("P#{project}#USERS#{shard}")
+}
+
+fn shard(id: UserId) -> u8 {
+    id.uuid().as_bytes()[15] % USER_SHARDS
+}
+
+impl UserRow {
+    pub(crate) fn of(item: Item) -> Result<Self, Error> {
+        let version = number(&item, "version").unwrap_or_default();
+        let last_active = number(&item, "last_active_at").and_then(|millis| Timestamp::from_millisecond(millis).ok());
+        let user: User = entity(item)?;
+        Ok(Self { version, last_active_at: last_active.unwrap_or(user.signed_up_at), user })
+    }
+}
+
+/// Writes a new user.
+pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
+    Ok(Write::create(user_key(project, user.id), user)?
+        .attribute("version", integer(1))
+        .attribute("last_active_at", integer(user.signed_up_at.as_millisecond()))
+        .attribute("gsi1pk", string(list_partition(project, shard(user.id))))
+        .attribute("gsi1sk", string(list_position(user))))
+}
+
+/// Replaces a user that nobody changed since `version`.
+pub fn replace(project: &ProjectId, user: &User, version: u64) -> Result<Write, Error> {
+    Ok(Write::update(user_key(project, user.id), "SET d = :d, version = :new, gsi1sk = :position")
+        .on("version = :old")
+        .entity(":d", user)?
+        .value(":old", integer(version))
+        .value(":new", integer(version + 1))
+        .value(":position", string(list_position(user))))
+}
+
+/// Fails the transaction unless the user is still as it was read.
+pub fn unchanged(project: &ProjectId, user: UserId, version: u64) -> Write {
+    Write::check(user_key(project, user), "version = :old").value(":old", integer(version))
+}
+
+fn list_position(user: &User) -> String {
+    format!("{}#{}", sortable(user.signed_up_at), user.id)
+}
+
+/// Claims an address that nobody signs in with.
+pub fn claim_email(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
+    Write::create(email_claim_key(project, email), claim)
+}
+
+/// Renews the claim of an address by the user who has it, or claims it when nobody does.
+pub fn renew_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
+    let write = Write::put(email_claim_key(project, email), claim)?;
+    Ok(write.on("attribute_not_exists(pk) OR d.user_id = :user").value(":user", string(claim.user_id.to_string())))
+}
+
+impl Store {
+    pub async fn user(&self, project: &ProjectId, id: UserId) -> Result<Option<UserRow>, Error> {
+        self.get(&user_key(project, id)).await?.map(UserRow::of).transpose()
+    }
+
+    /// Who signs in with this address: one unit.
+    pub async fn email_claim(&self, project: &ProjectId, email: &Email) -> Result<Option<EmailClaim>, Error> {
+        self.get(&email_claim_key(project, email)).await?.map(entity).transpose()
+    }
+
+    /// Notes that a user was active, and gives the user; `None` when there is none any more. Two units at most for each KB.
+    pub async fn touch_user(&self, project: &ProjectId, id: UserId, now: Timestamp) -> Result<Option<UserRow>, Error> {
+        let update = Write::update(user_key(project, id), "SET last_active_at = :now")
+            .on("attribute_exists(pk)")
+            .value(":now", integer(now.as_millisecond()));
+        match update.send_returning(&self.client, &self.table).await {
+            Ok(item) => UserRow::of(item).map(Some),
+            Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The ids of all users of a project, shard by shard in the order of sign-up. Half a unit for each 4 KB.
+    pub async fn user_ids(&self, project: &ProjectId) -> Result<Vec<UserId>, Error> {
+        let mut ids = Vec::new();
+        for shard in 0..USER_SHARDS {
+            let mut pages = self
+                .client
+                .query()
+                .table_name(&self.table)
+                .index_name("gsi1")
+                .key_condition_expression("gsi1pk = :pk")
+                .expression_attribute_values(":pk", string(list_partition(project, shard)))
+                .projection_expression("gsi1sk")
+                .into_paginator()
+                .items()
+                .send();
+            while let Some(item) = pages.next().await {
+                let item = item.map_err(failure)?;
+                let position = item.get("gsi1sk").and_then(|value| value.as_s().ok());
+                ids.extend(position.and_then(|text| text.split('#').nth(1)).and_then(|id| UserId::parse(id).ok()));
+            }
+        }
+        Ok(ids)
+    }
+}
