@@ -55,7 +55,7 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-pub(crate) fn required(name: &'static str) -> Result<String, Error> {
+pub fn required(name: &'static str) -> Result<String, Error> {
     variable(name).ok_or(Error::Missing(name))
 }
 

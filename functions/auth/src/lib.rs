@@ -1,1 +1,5 @@
 //! Signing up, signing in, sessions and OAuth.
+
+use shared::http::Register;
+
+pub fn operations(_: &mut impl Register) {}

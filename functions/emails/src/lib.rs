@@ -1,1 +1,5 @@
 //! Sending mail and the outbox.
+
+use shared::http::Register;
+
+pub fn operations(_: &mut impl Register) {}

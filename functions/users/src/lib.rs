@@ -1,1 +1,5 @@
 //! Users and their contact channels.
+
+use shared::http::Register;
+
+pub fn operations(_: &mut impl Register) {}

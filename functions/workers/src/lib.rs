@@ -1,1 +1,6 @@
-//! Functions without a route: the steps of the outbox.
+//! Functions without a route: what happens after an answer was given.
+//!
+//! The outbox worker is one step, run by whoever has a reason: the table's stream and a schedule on AWS, a task in the gateway. Steps may
+//! run at the same time, twice or not at all; the conditions of their writes make that harmless.
+
+pub mod outbox;

@@ -23,7 +23,8 @@ pub async fn layer(request: Request, next: Next) -> Response {
         *request.method_mut() = Method::GET;
     }
     let response = next.run(request).await;
-    let mut response = if response.status() == StatusCode::OK { with_validator(response, wanted.as_ref()).await } else { uncached(response) };
+    let mut response =
+        if response.status() == StatusCode::OK { with_validator(response, wanted.as_ref()).await } else { uncached(response) };
     response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("etag"));
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -14,9 +14,9 @@ use jiff::Timestamp;
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error as JwtError, ErrorKind};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use p256::elliptic_curve::sec1::ToSec1Point as _;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, UnparsedPublicKey};
-use p256::elliptic_curve::sec1::ToSec1Point as _;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -187,8 +187,7 @@ impl Signer {
         // The time is compared below with the app's clock; the crate knows only the machine's.
         validation.validate_exp = false;
         let key = self.key(&unverified.aud);
-        let claims: Claims =
-            jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;
+        let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;
         let consistent = claims.project_id == project && claims.is_anonymous == (audience == Audience::Anonymous);
         if !consistent {
             return Err(Error::Unparsable);
@@ -209,9 +208,7 @@ impl Key {
     fn derive(secret: &SecretString, audience: &str) -> Self {
         // A 256-bit number is no valid scalar once in 2^32 times; then the next counter gives another.
         let scalar = (0..=u8::MAX)
-            .find_map(|attempt| {
-                p256::SecretKey::from_slice(&super::derive(secret, &[b"token ", audience.as_bytes(), &[attempt]])).ok()
-            })
+            .find_map(|attempt| p256::SecretKey::from_slice(&super::derive(secret, &[b"token ", audience.as_bytes(), &[attempt]])).ok())
             .expect("one of 256 numbers is a scalar");
         let point = scalar.public_key().to_sec1_point(false);
         let mut public = [0; 65];
@@ -241,8 +238,8 @@ impl signature::Signer<Vec<u8>> for Es256 {
         let (private, public) = self.0.split_at_checked(32).ok_or_else(signature::Error::new)?;
         let random = SystemRandom::new();
         let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
-        let pair = EcdsaKeyPair::from_private_key_and_public_key(algorithm, private, public, &random)
-            .map_err(|_| signature::Error::new())?;
+        let pair =
+            EcdsaKeyPair::from_private_key_and_public_key(algorithm, private, public, &random).map_err(|_| signature::Error::new())?;
         Ok(pair.sign(&random, message).map_err(|_| signature::Error::new())?.as_ref().to_vec())
     }
 }

@@ -1,6 +1,6 @@
 //! A field of a PATCH body: kept, cleared or set.
 
-use deserr::{Deserr, DeserializeError, IntoValue, Value, ValueKind, ValuePointerRef};
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValueKind, ValuePointerRef};
 
 /// What a PATCH says of one nullable field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

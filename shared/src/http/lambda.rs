@@ -1,5 +1,6 @@
 //! One operation as a Lambda function behind an HTTP API of API Gateway (payload format 2.0).
 
+use axum::Router;
 use axum::handler::Handler;
 use lambda_http::request::RequestContext;
 use lambda_http::{Error, RequestExt as _};
@@ -15,14 +16,19 @@ where
     H: Handler<T, App>,
     T: 'static,
 {
+    run_router(|app| router(app, route, handler)).await
+}
+
+/// Runs a router as a Lambda.
+pub async fn run_router(build: impl FnOnce(&App) -> Router<App>) -> Result<(), Error> {
     lambda_http::tracing::init_default_subscriber();
     let app = App::from_env()?;
-    let router = router(&app, route, handler).with_state(app);
+    let router = build(&app).with_state(app);
     lambda_http::run(router.map_request(with_peer_address)).await
 }
 
 /// Puts the address that API Gateway saw where handlers look for it.
-pub(crate) fn with_peer_address(mut request: lambda_http::Request) -> lambda_http::Request {
+fn with_peer_address(mut request: lambda_http::Request) -> lambda_http::Request {
     let address = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.as_deref().and_then(|ip| ip.parse().ok()),
         _ => None,

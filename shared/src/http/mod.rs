@@ -15,7 +15,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 pub use describe::{Describe, Description, Signature};
 pub use json::Json;
-pub use lambda::run;
+pub use lambda::{run, run_router};
 pub use route::{Interface, Route, TableAction, Verb};
 
 use crate::{App, content_api, product_api};

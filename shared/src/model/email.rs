@@ -63,10 +63,7 @@ impl fmt::Display for Email {
 }
 
 impl<E: deserr::DeserializeError> deserr::Deserr<E> for Email {
-    fn deserialize_from_value<V: deserr::IntoValue>(
-        value: deserr::Value<V>,
-        location: deserr::ValuePointerRef<'_>,
-    ) -> Result<Self, E> {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
         Self::parse(&text).map_err(|error| crate::product_api::input::rejected(&error, location))
     }
@@ -88,8 +85,23 @@ mod tests {
     #[test]
     fn what_is_no_address_is_refused() {
         let long = format!("{}@example.com", "a".repeat(250));
-        let wrong = ["", "ada", "ada@", "@example.com", "ada@example", "ada@example.c", "ada@.com", ".ada@example.com",
-            "a..da@example.com", "a da@example.com", "ada@exa_mple.com", "ada@-example.com", "ada@127.0.0.1", "\"a\"@example.com", &long];
+        let wrong = [
+            "",
+            "ada",
+            "ada@",
+            "@example.com",
+            "ada@example",
+            "ada@example.c",
+            "ada@.com",
+            ".ada@example.com",
+            "a..da@example.com",
+            "a da@example.com",
+            "ada@exa_mple.com",
+            "ada@-example.com",
+            "ada@127.0.0.1",
+            "\"a\"@example.com",
+            &long,
+        ];
         for text in wrong {
             assert_eq!(Email::parse(text), Err(InvalidEmail), "{text}");
         }

@@ -117,7 +117,9 @@ mod tests {
     fn only_uuids_of_the_rfc_are_ids() {
         assert!(UserId::parse("7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21").is_ok());
         assert!(UserId::parse("00000000-0000-0000-0000-000000000000").is_ok());
-        for text in ["", "me", "7f3c2a4e-3f5b-0d0e-9a56-0f1f6c8f3d21", "7f3c2a4e-3f5b-4d0e-1a56-0f1f6c8f3d21", "7f3c2a4e3f5b4d0e9a560f1f6c8f3d21"] {
+        for text in
+            ["", "me", "7f3c2a4e-3f5b-0d0e-9a56-0f1f6c8f3d21", "7f3c2a4e-3f5b-4d0e-1a56-0f1f6c8f3d21", "7f3c2a4e3f5b4d0e9a560f1f6c8f3d21"]
+        {
             assert_eq!(UserId::parse(text), Err(NotAnId), "{text}");
         }
         assert_eq!(ProjectId::parse("internal").map(|id| id.to_string()), Ok("internal".to_owned()));

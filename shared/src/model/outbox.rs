@@ -140,20 +140,59 @@ impl Category {
 pub enum Stage {
     Preparing,
     /// A worker renders it; `claim` is that worker's.
-    Rendering { claim: Uuid, started_at: Millis },
-    RenderError { started_at: Millis, at: Millis, message: String },
+    Rendering {
+        claim: Uuid,
+        started_at: Millis,
+    },
+    RenderError {
+        started_at: Millis,
+        at: Millis,
+        message: String,
+    },
     Scheduled,
     Queued,
     /// A worker sends it; `claim` is that worker's.
-    Sending { claim: Uuid, started_at: Millis },
-    ServerError { started_at: Millis, at: Millis, message: String },
-    Skipped { at: Millis, reason: SkippedReason, started_sending_at: Option<Millis> },
-    Sent { started_at: Millis, at: Millis },
-    Bounced { started_at: Millis, at: Millis },
-    DeliveryDelayed { started_at: Millis, at: Millis },
-    Opened { started_at: Millis, delivered_at: Millis, at: Millis },
-    Clicked { started_at: Millis, delivered_at: Millis, at: Millis },
-    MarkedAsSpam { started_at: Millis, delivered_at: Millis, at: Millis },
+    Sending {
+        claim: Uuid,
+        started_at: Millis,
+    },
+    ServerError {
+        started_at: Millis,
+        at: Millis,
+        message: String,
+    },
+    Skipped {
+        at: Millis,
+        reason: SkippedReason,
+        started_sending_at: Option<Millis>,
+    },
+    Sent {
+        started_at: Millis,
+        at: Millis,
+    },
+    Bounced {
+        started_at: Millis,
+        at: Millis,
+    },
+    DeliveryDelayed {
+        started_at: Millis,
+        at: Millis,
+    },
+    Opened {
+        started_at: Millis,
+        delivered_at: Millis,
+        at: Millis,
+    },
+    Clicked {
+        started_at: Millis,
+        delivered_at: Millis,
+        at: Millis,
+    },
+    MarkedAsSpam {
+        started_at: Millis,
+        delivered_at: Millis,
+        at: Millis,
+    },
 }
 
 /// A time in milliseconds since the epoch, as the wire has it.
@@ -231,8 +270,21 @@ pub enum SimpleStatus {
 
 impl Status {
     pub const ALL: [Self; 15] = [
-        Self::Paused, Self::Preparing, Self::Rendering, Self::RenderError, Self::Scheduled, Self::Queued, Self::ServerError,
-        Self::Sending, Self::Skipped, Self::Bounced, Self::DeliveryDelayed, Self::Sent, Self::Opened, Self::Clicked, Self::MarkedAsSpam,
+        Self::Paused,
+        Self::Preparing,
+        Self::Rendering,
+        Self::RenderError,
+        Self::Scheduled,
+        Self::Queued,
+        Self::ServerError,
+        Self::Sending,
+        Self::Skipped,
+        Self::Bounced,
+        Self::DeliveryDelayed,
+        Self::Sent,
+        Self::Opened,
+        Self::Clicked,
+        Self::MarkedAsSpam,
     ];
 
     /// The name on the wire, in lower case with hyphens.

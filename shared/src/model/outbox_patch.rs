@@ -43,7 +43,11 @@ pub struct Cancel;
 
 impl<E: deserr::DeserializeError> Deserr<E> for Cancel {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        if bool::deserialize_from_value(value, location)? { Ok(Self) } else { Err(crate::product_api::input::rejected(&"must be true", location)) }
+        if bool::deserialize_from_value(value, location)? {
+            Ok(Self)
+        } else {
+            Err(crate::product_api::input::rejected(&"must be true", location))
+        }
     }
 }
 
@@ -84,11 +88,19 @@ pub struct NotEditable(pub Status);
 
 impl OutboxPatch {
     fn changes_content(&self) -> bool {
-        self.subject_source.is_some() || self.html_source.is_some() || !self.text_source.is_keep() || !self.theme_id.is_keep() || self.to.is_some() || self.variables.is_some()
+        self.subject_source.is_some()
+            || self.html_source.is_some()
+            || !self.text_source.is_keep()
+            || !self.theme_id.is_keep()
+            || self.to.is_some()
+            || self.variables.is_some()
     }
 
     fn is_empty(&self) -> bool {
-        !self.changes_content() && self.skip_deliverability_check.is_none() && self.scheduled_at_millis.is_none() && self.is_paused.is_none()
+        !self.changes_content()
+            && self.skip_deliverability_check.is_none()
+            && self.scheduled_at_millis.is_none()
+            && self.is_paused.is_none()
     }
 }
 
@@ -134,7 +146,8 @@ impl OutboxEntry {
         self.to = patch.to.unwrap_or_else(|| self.to.clone());
         self.variables = patch.variables.map_or_else(|| std::mem::take(&mut self.variables), |variables| variables.0);
         self.skip_deliverability_check = patch.skip_deliverability_check.unwrap_or(self.skip_deliverability_check);
-        self.scheduled_at = patch.scheduled_at_millis.and_then(|millis| Timestamp::from_millisecond(millis).ok()).unwrap_or(self.scheduled_at);
+        self.scheduled_at =
+            patch.scheduled_at_millis.and_then(|millis| Timestamp::from_millisecond(millis).ok()).unwrap_or(self.scheduled_at);
         self.is_paused = patch.is_paused.unwrap_or(self.is_paused);
     }
 }

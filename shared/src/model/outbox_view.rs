@@ -184,12 +184,9 @@ impl Moments {
                 ..base
             },
             Stage::Sending { started_at, .. } => Self { started_sending_at_millis: Some(started_at), ..base },
-            Stage::ServerError { started_at, at, ref message } => Self {
-                started_sending_at_millis: Some(started_at),
-                error_at_millis: Some(at),
-                server_error: Some(message.clone()),
-                ..base
-            },
+            Stage::ServerError { started_at, at, ref message } => {
+                Self { started_sending_at_millis: Some(started_at), error_at_millis: Some(at), server_error: Some(message.clone()), ..base }
+            }
             Stage::Skipped { at, reason, started_sending_at } => Self {
                 started_sending_at_millis: started_sending_at,
                 skipped_at_millis: Some(at),
@@ -202,8 +199,12 @@ impl Moments {
             Stage::DeliveryDelayed { started_at, at } => {
                 Self { started_sending_at_millis: Some(started_at), delivery_delayed_at_millis: Some(at), ..base }
             }
-            Stage::Opened { started_at, delivered_at, at } => Self { opened_at_millis: Some(at), ..base.delivered(started_at, delivered_at) },
-            Stage::Clicked { started_at, delivered_at, at } => Self { clicked_at_millis: Some(at), ..base.delivered(started_at, delivered_at) },
+            Stage::Opened { started_at, delivered_at, at } => {
+                Self { opened_at_millis: Some(at), ..base.delivered(started_at, delivered_at) }
+            }
+            Stage::Clicked { started_at, delivered_at, at } => {
+                Self { clicked_at_millis: Some(at), ..base.delivered(started_at, delivered_at) }
+            }
             Stage::MarkedAsSpam { started_at, delivered_at, at } => {
                 Self { marked_as_spam_at_millis: Some(at), ..base.delivered(started_at, delivered_at) }
             }

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, Rendered, RENDERING_LEASE, SENDING_LEASE, SkippedReason, Stage};
+use super::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
 use super::session::after;
 
 /// What became of an attempt to send.

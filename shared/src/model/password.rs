@@ -44,10 +44,7 @@ impl From<String> for Password {
 }
 
 impl<E: deserr::DeserializeError> deserr::Deserr<E> for Password {
-    fn deserialize_from_value<V: deserr::IntoValue>(
-        value: deserr::Value<V>,
-        location: deserr::ValuePointerRef<'_>,
-    ) -> Result<Self, E> {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         String::deserialize_from_value(value, location).map(Self::from)
     }
 }

@@ -210,8 +210,9 @@ fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, Invali
     }
     let check = |(index, input): (usize, DomainInput)| {
         let domain = input.domain.trim_end_matches('/').to_owned();
-        parse_domain(&domain)
-            .map_err(|_| invalid(format!("config.domains[{index}].domain"), "must be http:// or https:// and a host, with * or ** as wildcards"))?;
+        parse_domain(&domain).map_err(|_| {
+            invalid(format!("config.domains[{index}].domain"), "must be http:// or https:// and a host, with * or ** as wildcards")
+        })?;
         let handler_path = input.handler_path.unwrap_or_else(|| "/handler".to_owned());
         if !handler_path.starts_with('/') {
             return Err(invalid(format!("config.domains[{index}].handler_path"), "must begin with /"));
@@ -250,7 +251,9 @@ impl ProviderInput {
         secrets: &Secrets<'_>,
         path: &impl Fn(&str) -> String,
     ) -> Result<OAuthProvider, InvalidSetting> {
-        let is_name = !self.id.is_empty() && self.id.len() <= 63 && self.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b));
+        let is_name = !self.id.is_empty()
+            && self.id.len() <= 63
+            && self.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b));
         if !is_name {
             return Err(invalid(path("id"), "must be 1 to 63 of a-z, 0-9, - and _"));
         }
@@ -260,13 +263,16 @@ impl ProviderInput {
         let issuer = self.issuer.or_else(|| old.and_then(|old| old.issuer.clone()));
         let authorization_endpoint = self.authorization_endpoint.or_else(|| old.and_then(|old| old.authorization_endpoint.clone()));
         if catalog::find(&self.id).is_none() {
-            check_url(&path("issuer"), issuer.as_deref().unwrap_or_default())
-                .map_err(|_| invalid(path("issuer"), "must be the http or https URL of an OpenID issuer, as this id is not in the catalog"))?;
+            check_url(&path("issuer"), issuer.as_deref().unwrap_or_default()).map_err(|_| {
+                invalid(path("issuer"), "must be the http or https URL of an OpenID issuer, as this id is not in the catalog")
+            })?;
             check_url(&path("authorization_endpoint"), authorization_endpoint.as_deref().unwrap_or_default())?;
         }
         let client_id = self.client_id.or_else(|| old.map(|old| old.client_id.clone())).filter(|id| !id.is_empty());
         let client_secret = match (self.client_secret.filter(|secret| !secret.is_empty()), old) {
-            (Some(secret), _) => Some(seal_secret(&self.id, owner, secret, secrets).map_err(|_| invalid(path("client_secret"), "cannot be sealed"))?),
+            (Some(secret), _) => {
+                Some(seal_secret(&self.id, owner, secret, secrets).map_err(|_| invalid(path("client_secret"), "cannot be sealed"))?)
+            }
             (None, old) => old.map(|old| old.client_secret.clone()),
         };
         Ok(OAuthProvider {

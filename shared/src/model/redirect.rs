@@ -58,10 +58,7 @@ impl RedirectUrl {
 }
 
 impl<E: deserr::DeserializeError> deserr::Deserr<E> for RedirectUrl {
-    fn deserialize_from_value<V: deserr::IntoValue>(
-        value: deserr::Value<V>,
-        location: deserr::ValuePointerRef<'_>,
-    ) -> Result<Self, E> {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
         Self::parse(&text).map_err(|error| crate::product_api::input::rejected(&error, location))
     }
@@ -164,8 +161,17 @@ mod tests {
         for url in ["https://app.example.com", "https://app.example.com:443/a?b#c", "https://APP.example.com/"] {
             assert!(trusts(pattern, url), "{url}");
         }
-        for url in ["http://app.example.com", "https://app.example.com:8443", "https://app.example.com.evil.test", "https://evil.test/app.example.com",
-            "https://app.example.com@evil.test", "https://user@app.example.com", "https:\\\\evil.test\\app.example.com", "https://app.example.com.", "https://xapp.example.com"] {
+        for url in [
+            "http://app.example.com",
+            "https://app.example.com:8443",
+            "https://app.example.com.evil.test",
+            "https://evil.test/app.example.com",
+            "https://app.example.com@evil.test",
+            "https://user@app.example.com",
+            "https:\\\\evil.test\\app.example.com",
+            "https://app.example.com.",
+            "https://xapp.example.com",
+        ] {
             assert!(!trusts(pattern, url), "{url}");
         }
     }
@@ -204,7 +210,9 @@ mod tests {
         for text in ["https://example.com", "http://localhost:3000", "https://*.example.com", "https://**.example.com:8443"] {
             assert!(parse_domain(text).is_ok(), "{text}");
         }
-        for text in ["example.com", "ftp://example.com", "https://", "https://example.com/path", "https://u@example.com", "javascript:alert(1)"] {
+        for text in
+            ["example.com", "ftp://example.com", "https://", "https://example.com/path", "https://u@example.com", "javascript:alert(1)"]
+        {
             assert!(parse_domain(text).is_err(), "{text}");
         }
     }

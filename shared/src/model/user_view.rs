@@ -105,11 +105,15 @@ impl ClientUser {
             restricted_reason: restricted,
             restricted_by_admin: user.restriction.is_some(),
             restricted_by_admin_reason: user.restriction.as_ref().and_then(|restriction| restriction.reason.clone()),
-            oauth_providers: user.provider_accounts.iter().map(|account| ProviderAccountView {
-                id: account.provider_id.clone(),
-                account_id: account.account_id.clone(),
-                email: account.email.as_ref().map(ToString::to_string),
-            }).collect(),
+            oauth_providers: user
+                .provider_accounts
+                .iter()
+                .map(|account| ProviderAccountView {
+                    id: account.provider_id.clone(),
+                    account_id: account.account_id.clone(),
+                    email: account.email.as_ref().map(ToString::to_string),
+                })
+                .collect(),
         }
     }
 }

@@ -194,7 +194,9 @@ impl<'a> Headers<'a> {
         if let Some(token) = self.admin_token {
             return Err(refuse_admin_token(token, app));
         }
-        let Some((_, _, kind)) = KEY_HEADERS.iter().find(|(_, level, _)| *level == self.level) else { return Err(KnownError::InvalidAccessType) };
+        let Some((_, _, kind)) = KEY_HEADERS.iter().find(|(_, level, _)| *level == self.level) else {
+            return Err(KnownError::InvalidAccessType);
+        };
         let opens = key.is_some_and(|key| key.opens(*kind, app.clock.now()));
         match (self.level, &self.key, opens) {
             (_, Some(_), true) => Ok(()),
@@ -247,7 +249,9 @@ fn refuse_admin_token(token: &str, app: &App) -> KnownError {
     match app.signer.verify(token, app.clock.now()) {
         Ok(claims) if claims.is_restricted => KnownError::UnparsableAdminAccessToken,
         Ok(_) => KnownError::AdminAccessTokenIsNotAdmin,
-        Err(token::Error::Expired(claims)) => KnownError::AdminAccessTokenExpired { expired_at_millis: Some(claims.exp.saturating_mul(1000)) },
+        Err(token::Error::Expired(claims)) => {
+            KnownError::AdminAccessTokenExpired { expired_at_millis: Some(claims.exp.saturating_mul(1000)) }
+        }
         Err(token::Error::Unparsable) => KnownError::UnparsableAdminAccessToken,
     }
 }

@@ -9,9 +9,23 @@ const PREFIXES: [&str; 3] = ["x-service-", "x-stack-", "x-hexclave-"];
 
 /// Suffixes of the headers that a request may have.
 pub const REQUEST_HEADERS: [&str; 17] = [
-    "project-id", "branch-id", "access-type", "publishable-client-key", "secret-server-key", "super-secret-admin-key",
-    "admin-access-token", "access-token", "refresh-token", "development-override-key", "allow-anonymous-user", "allow-restricted-user",
-    "client-version", "override-error-status", "random-nonce", "disable-artificial-development-delay", "development-disable-extended-logging",
+    "project-id",
+    "branch-id",
+    "access-type",
+    "publishable-client-key",
+    "secret-server-key",
+    "super-secret-admin-key",
+    "admin-access-token",
+    "access-token",
+    "refresh-token",
+    "development-override-key",
+    "allow-anonymous-user",
+    "allow-restricted-user",
+    "client-version",
+    "override-error-status",
+    "random-nonce",
+    "disable-artificial-development-delay",
+    "development-disable-extended-logging",
 ];
 
 /// Suffixes of the headers that an answer may have.

@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
-use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, MergeWithError, Value, ValueKind, ValuePointerRef, take_cf_content};
+use deserr::{
+    DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, MergeWithError, Value, ValueKind, ValuePointerRef, take_cf_content,
+};
 use serde_json::{Map, Value as Json};
 use utoipa::ToSchema;
 
@@ -109,8 +111,12 @@ impl DeserializeError for Problems {
             }
             ErrorKind::MissingField { field } => Problem { path: below(field), message: "is required".to_owned() },
             ErrorKind::UnknownKey { key, .. } => Problem { path: below(key), message: "is not known".to_owned() },
-            ErrorKind::UnknownValue { accepted, .. } => Problem { path: path_of(location), message: format!("must be one of {}", accepted.join(", ")) },
-            ErrorKind::BadSequenceLen { expected, .. } => Problem { path: path_of(location), message: format!("must have {expected} elements") },
+            ErrorKind::UnknownValue { accepted, .. } => {
+                Problem { path: path_of(location), message: format!("must be one of {}", accepted.join(", ")) }
+            }
+            ErrorKind::BadSequenceLen { expected, .. } => {
+                Problem { path: path_of(location), message: format!("must have {expected} elements") }
+            }
             ErrorKind::Unexpected { msg } => Problem { path: path_of(location), message: msg },
         };
         let mut problems = self_.unwrap_or_default();

@@ -82,7 +82,8 @@ fn finish(request: &HeaderMap, request_id: &str, mut response: Response) -> Resp
     let prefixes = answer_prefixes(request);
     let code = response.extensions().get::<ErrorCode>().map(|code| code.0).filter(|code| KnownError::is_reference_code(code));
     let status = response.status();
-    let overridden = status.is_client_error() && names("override-error-status").any(|name| request.get(name).is_some_and(|value| !value.is_empty()));
+    let overridden =
+        status.is_client_error() && names("override-error-status").any(|name| request.get(name).is_some_and(|value| !value.is_empty()));
     if overridden {
         *response.status_mut() = StatusCode::OK;
     }

@@ -35,8 +35,15 @@ pub fn redeem(project: &ProjectId, purpose: Purpose, code: &Code) -> Write {
 
 impl Store {
     /// Counts an attempt at a code and decides on it, without redeeming it.
-    pub async fn try_code(&self, project: &ProjectId, purpose: Purpose, code: &Code, now: Timestamp) -> Result<Result<StoredCode, Rejected>, Error> {
-        let update = Write::update(code_key(project, purpose, code), "ADD attempts :one").on("attribute_exists(pk)").value(":one", integer(1));
+    pub async fn try_code(
+        &self,
+        project: &ProjectId,
+        purpose: Purpose,
+        code: &Code,
+        now: Timestamp,
+    ) -> Result<Result<StoredCode, Rejected>, Error> {
+        let update =
+            Write::update(code_key(project, purpose, code), "ADD attempts :one").on("attribute_exists(pk)").value(":one", integer(1));
         let item = match update.send_returning(&self.client, &self.table).await {
             Ok(item) => item,
             Err(Error::Conflict(_)) => return Ok(Err(Rejected::NotFound)),

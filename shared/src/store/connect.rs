@@ -18,9 +18,7 @@ use crate::settings::{Error, required, variable};
 impl Store {
     /// The table that the environment names.
     pub fn from_env() -> Result<Self, Error> {
-        let mut config = base_config()
-            .region(Region::new(required("AWS_REGION")?))
-            .credentials_provider(credentials()?);
+        let mut config = base_config().region(Region::new(required("AWS_REGION")?)).credentials_provider(credentials()?);
         let endpoint = variable("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| variable("AWS_ENDPOINT_URL"));
         config.set_endpoint_url(endpoint.clone());
         let plain = endpoint.is_some_and(|url| url.starts_with("http:"));

@@ -190,8 +190,12 @@ fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: SdkError<E>) -> Err
     match &error {
         SdkError::ServiceError(service) => match service.err().code().unwrap_or_default() {
             "ConditionalCheckFailedException" => Error::Conflict(vec![0]),
-            "TransactionConflictException" | "ThrottlingException" | "ProvisionedThroughputExceededException" | "RequestLimitExceeded"
-            | "InternalServerError" | "ServiceUnavailable" => Error::Unavailable(service.err().code().unwrap_or_default().to_owned()),
+            "TransactionConflictException"
+            | "ThrottlingException"
+            | "ProvisionedThroughputExceededException"
+            | "RequestLimitExceeded"
+            | "InternalServerError"
+            | "ServiceUnavailable" => Error::Unavailable(service.err().code().unwrap_or_default().to_owned()),
             code => Error::Refused(format!("{code}: {}", service.err().message().unwrap_or_default())),
         },
         SdkError::TimeoutError(_) | SdkError::DispatchFailure(_) | SdkError::ResponseError(_) => Error::Unavailable(format!("{error:?}")),
@@ -204,7 +208,8 @@ fn cancelled(error: SdkError<TransactWriteItemsError>) -> Error {
     let SdkError::ServiceError(service) = &error else { return failure(error) };
     let TransactWriteItemsError::TransactionCanceledException(cancelled) = service.err() else { return failure(error) };
     let codes: Vec<&str> = cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or_default()).collect();
-    let failed: Vec<usize> = codes.iter().enumerate().filter(|(_, code)| **code == "ConditionalCheckFailed").map(|(index, _)| index).collect();
+    let failed: Vec<usize> =
+        codes.iter().enumerate().filter(|(_, code)| **code == "ConditionalCheckFailed").map(|(index, _)| index).collect();
     if !failed.is_empty() {
         return Error::Conflict(failed);
     }

@@ -35,7 +35,14 @@ fn month_partition(project: &ProjectId, time: Timestamp) -> String {
 
 fn list_position(entry: &OutboxEntry) -> String {
     // Created descending, then id ascending: the index is read backwards, so the id is turned around.
-    let id: String = entry.id.uuid().as_simple().to_string().chars().map(|digit| char::from_digit(15 - digit.to_digit(16).unwrap_or(0), 16).unwrap_or('0')).collect();
+    let id: String = entry
+        .id
+        .uuid()
+        .as_simple()
+        .to_string()
+        .chars()
+        .map(|digit| char::from_digit(15 - digit.to_digit(16).unwrap_or(0), 16).unwrap_or('0'))
+        .collect();
     format!("{}#{id}", sortable(entry.created_at))
 }
 
@@ -134,7 +141,8 @@ impl Store {
             if found.len() > limit || partition <= last_month {
                 break;
             }
-            month = month.to_zoned(TimeZone::UTC).first_of_month().and_then(|first| first.yesterday()).map_or(oldest, |day| day.timestamp());
+            month =
+                month.to_zoned(TimeZone::UTC).first_of_month().and_then(|first| first.yesterday()).map_or(oldest, |day| day.timestamp());
             "~".clone_into(&mut position);
         }
         let next = found.get(limit).map(|entry| ListPosition { created_at: entry.created_at, position: list_position(entry) });
@@ -142,7 +150,13 @@ impl Store {
         Ok((found, next))
     }
 
-    async fn entries_of_month(&self, partition: &str, last: &str, wanted: usize, keep: &impl Fn(&OutboxEntry) -> bool) -> Result<Vec<OutboxEntry>, Error> {
+    async fn entries_of_month(
+        &self,
+        partition: &str,
+        last: &str,
+        wanted: usize,
+        keep: &impl Fn(&OutboxEntry) -> bool,
+    ) -> Result<Vec<OutboxEntry>, Error> {
         let mut found = Vec::new();
         let mut from = None;
         loop {

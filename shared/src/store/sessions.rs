@@ -60,7 +60,13 @@ impl Store {
     /// Notes the use of a session, and gives the session; `None` when there is none, or it is over.
     ///
     /// One conditional write decides: a session that ends at the same time is either used before or not at all. 1 unit.
-    pub async fn touch_session(&self, project: &ProjectId, claim: TokenClaim, place: Option<&Place>, now: Timestamp) -> Result<Option<Session>, Error> {
+    pub async fn touch_session(
+        &self,
+        project: &ProjectId,
+        claim: TokenClaim,
+        place: Option<&Place>,
+        now: Timestamp,
+    ) -> Result<Option<Session>, Error> {
         let key = session_key(project, claim.user_id, claim.session_id);
         let set_place = if place.is_some() { ", d.place = :place" } else { "" };
         let mut update = Write::update(key, format!("SET d.last_used_at = :now{set_place}"))

@@ -42,8 +42,11 @@ pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
         Err(error) if error.as_service_error().is_some_and(|error| error.is_resource_not_found_exception()) => {}
         Err(error) => return Err(failure(error)),
     }
-    let mut request = client.create_table().table_name(table).billing_mode(BillingMode::PayPerRequest).set_key_schema(Some(keys("pk", "sk")?));
-    for name in ["pk", "sk"].into_iter().map(str::to_owned).chain(INDEXES.iter().flat_map(|name| [format!("{name}pk"), format!("{name}sk")])) {
+    let mut request =
+        client.create_table().table_name(table).billing_mode(BillingMode::PayPerRequest).set_key_schema(Some(keys("pk", "sk")?));
+    for name in
+        ["pk", "sk"].into_iter().map(str::to_owned).chain(INDEXES.iter().flat_map(|name| [format!("{name}pk"), format!("{name}sk")]))
+    {
         request = request.attribute_definitions(attribute(&name)?);
     }
     for name in INDEXES {

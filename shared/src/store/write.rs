@@ -89,10 +89,43 @@ impl Write {
         let (values, key) = (self.values(), Some(self.key.item()));
         let item = TransactWriteItem::builder();
         let item = match self.kind {
-            Kind::Put(put) => item.put(Put::builder().table_name(table).set_item(Some(put)).set_condition_expression(self.condition).set_expression_attribute_values(values).build().map_err(|e| Error::Refused(e.to_string()))?),
-            Kind::Update(expression) => item.update(Update::builder().table_name(table).set_key(key).update_expression(expression).set_condition_expression(self.condition).set_expression_attribute_values(values).build().map_err(|e| Error::Refused(e.to_string()))?),
-            Kind::Delete => item.delete(Delete::builder().table_name(table).set_key(key).set_condition_expression(self.condition).set_expression_attribute_values(values).build().map_err(|e| Error::Refused(e.to_string()))?),
-            Kind::Check => item.condition_check(ConditionCheck::builder().table_name(table).set_key(key).set_condition_expression(self.condition).set_expression_attribute_values(values).build().map_err(|e| Error::Refused(e.to_string()))?),
+            Kind::Put(put) => item.put(
+                Put::builder()
+                    .table_name(table)
+                    .set_item(Some(put))
+                    .set_condition_expression(self.condition)
+                    .set_expression_attribute_values(values)
+                    .build()
+                    .map_err(|e| Error::Refused(e.to_string()))?,
+            ),
+            Kind::Update(expression) => item.update(
+                Update::builder()
+                    .table_name(table)
+                    .set_key(key)
+                    .update_expression(expression)
+                    .set_condition_expression(self.condition)
+                    .set_expression_attribute_values(values)
+                    .build()
+                    .map_err(|e| Error::Refused(e.to_string()))?,
+            ),
+            Kind::Delete => item.delete(
+                Delete::builder()
+                    .table_name(table)
+                    .set_key(key)
+                    .set_condition_expression(self.condition)
+                    .set_expression_attribute_values(values)
+                    .build()
+                    .map_err(|e| Error::Refused(e.to_string()))?,
+            ),
+            Kind::Check => item.condition_check(
+                ConditionCheck::builder()
+                    .table_name(table)
+                    .set_key(key)
+                    .set_condition_expression(self.condition)
+                    .set_expression_attribute_values(values)
+                    .build()
+                    .map_err(|e| Error::Refused(e.to_string()))?,
+            ),
         };
         Ok(item.build())
     }
@@ -100,9 +133,37 @@ impl Write {
     pub(super) async fn send(self, client: &Client, table: &str) -> Result<(), Error> {
         let (values, key) = (self.values(), Some(self.key.item()));
         match self.kind {
-            Kind::Put(item) => client.put_item().table_name(table).set_item(Some(item)).set_condition_expression(self.condition).set_expression_attribute_values(values).send().await.map(drop).map_err(failure),
-            Kind::Update(expression) => client.update_item().table_name(table).set_key(key).update_expression(expression).set_condition_expression(self.condition).set_expression_attribute_values(values).send().await.map(drop).map_err(failure),
-            Kind::Delete => client.delete_item().table_name(table).set_key(key).set_condition_expression(self.condition).set_expression_attribute_values(values).send().await.map(drop).map_err(failure),
+            Kind::Put(item) => client
+                .put_item()
+                .table_name(table)
+                .set_item(Some(item))
+                .set_condition_expression(self.condition)
+                .set_expression_attribute_values(values)
+                .send()
+                .await
+                .map(drop)
+                .map_err(failure),
+            Kind::Update(expression) => client
+                .update_item()
+                .table_name(table)
+                .set_key(key)
+                .update_expression(expression)
+                .set_condition_expression(self.condition)
+                .set_expression_attribute_values(values)
+                .send()
+                .await
+                .map(drop)
+                .map_err(failure),
+            Kind::Delete => client
+                .delete_item()
+                .table_name(table)
+                .set_key(key)
+                .set_condition_expression(self.condition)
+                .set_expression_attribute_values(values)
+                .send()
+                .await
+                .map(drop)
+                .map_err(failure),
             Kind::Check => Ok(()),
         }
     }

@@ -1,0 +1,7 @@
+//! Lambda of [`fallback`], behind `$default`.
+use edge_functions::fallback;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run_router(fallback::router).await
+}

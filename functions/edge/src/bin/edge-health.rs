@@ -1,0 +1,7 @@
+//! Lambda of [`health`](edge_functions::health).
+use edge_functions::health::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,86 @@
+//! What no operation matches: 404, 405 with `Allow`, and every `OPTIONS`.
+//!
+//! API Gateway by itself would answer a wrong method with 404, so the template sends its `$default` here; the gateway uses the same
+//! handler. It knows the routes of all operations and links none of their handlers.
+
+use axum::extract::{Request, State};
+use axum::handler::Handler;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, Method, header};
+use shared::App;
+use shared::content_api::Problem;
+use shared::http::{Interface, Register, Route, Signature, Verb};
+use shared::product_api::{KnownError, preflight};
+
+/// The name of the Lambda behind `$default`.
+pub const NAME: &str = "edge-fallback";
+
+/// Collects the routes of operations.
+#[derive(Debug, Default)]
+pub struct Routes(pub Vec<Route>);
+
+impl Register for Routes {
+    fn operation<H, T>(&mut self, route: Route, _: H)
+    where
+        H: Handler<T, App> + Signature<T>,
+        T: 'static,
+    {
+        self.0.push(route);
+    }
+}
+
+/// The routes of every operation.
+pub fn all_routes() -> Vec<Route> {
+    let mut routes = Routes::default();
+    crate::all_operations(&mut routes);
+    routes.0
+}
+
+/// Which interface a path that no operation has belongs to.
+pub fn interface(path: &str) -> Interface {
+    let content = ["/api/v1/apps", "/api/v1/blog-posts", "/api/v1/site"];
+    let is_content = content.iter().any(|start| path == *start || path.strip_prefix(start).is_some_and(|rest| rest.starts_with('/')));
+    let is_api = path == "/api" || path.starts_with("/api/") || path == "/health";
+    if is_content || !is_api { Interface::Content } else { Interface::Product }
+}
+
+pub async fn handle(State(app): State<App>, request: Request) -> Response {
+    let (method, path) = (request.method(), request.uri().path());
+    if *method == Method::OPTIONS {
+        return preflight();
+    }
+    let methods: Vec<Verb> = all_routes().iter().filter(|route| route.matches(path)).map(|route| route.verb).collect();
+    match (interface(path), methods.is_empty()) {
+        (Interface::Content, true) => Problem::RouteNotFound.answer(&app.settings.site_url),
+        (Interface::Content, false) => with_allow(Problem::MethodNotAllowed.answer(&app.settings.site_url), &methods),
+        (Interface::Product, true) => KnownError::RouteNotFound.into_response(),
+        (Interface::Product, false) => with_allow(KnownError::MethodNotAllowed.into_response(), &methods),
+    }
+}
+
+/// `Allow` names the methods of the path (RFC 9110 §10.2.1); HEAD comes with GET.
+fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
+    let mut names: Vec<&str> = verbs.iter().map(|verb| verb.name()).collect();
+    if let Some(position) = names.iter().position(|name| *name == "GET") {
+        names.insert(position + 1, "HEAD");
+    }
+    if let Ok(value) = HeaderValue::from_str(&names.join(", ")) {
+        response.headers_mut().insert(header::ALLOW, value);
+    }
+    response
+}
+
+/// The fallback with what the path's interface does for its answers.
+pub fn router(app: &App) -> axum::Router<App> {
+    use axum::middleware::{from_fn, from_fn_with_state};
+    use shared::{content_api, product_api};
+    let product = axum::Router::new().fallback(handle).layer(from_fn_with_state(app.clone(), product_api::layer));
+    let content = axum::Router::new().fallback(handle).layer(from_fn(content_api::layer));
+    let (product, content) = (product.with_state::<()>(app.clone()), content.with_state::<()>(app.clone()));
+    let choose = move |request: Request| {
+        use tower::ServiceExt as _;
+        let router = if interface(request.uri().path()) == Interface::Product { product.clone() } else { content.clone() };
+        async move { router.oneshot(request).await.into_response() }
+    };
+    axum::Router::new().fallback(choose)
+}

@@ -1,0 +1,20 @@
+//! `GET /health`: says that the service answers. It asks nothing of the table, so that an outage there does not look like one here.
+
+use axum::extract::State;
+use serde::Serialize;
+use shared::App;
+use shared::http::{Json, Route};
+use shared::product_api::Error;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("edge-health", "/health").summary("Says that the service answers");
+
+#[derive(Serialize, ToSchema)]
+pub struct Health {
+    #[schema(example = "ok")]
+    status: &'static str,
+}
+
+pub async fn handle(State(_): State<App>) -> Result<Json<Health>, Error> {
+    Ok(Json(Health { status: "ok" }))
+}

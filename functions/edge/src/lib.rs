@@ -1,0 +1,21 @@
+//! What no area owns: the list of all operations, and the answer to whatever none of them matches.
+
+pub mod fallback;
+pub mod health;
+
+use shared::http::Register;
+
+/// The operations that belong to no area.
+pub fn operations(register: &mut impl Register) {
+    register.operation(health::ROUTE, health::handle);
+}
+
+/// Every operation of the service: gateway, template, API document and contract tests visit this list.
+pub fn all_operations(register: &mut impl Register) {
+    content_functions::operations(register);
+    auth_functions::operations(register);
+    users_functions::operations(register);
+    emails_functions::operations(register);
+    projects_functions::operations(register);
+    operations(register);
+}

@@ -1,0 +1,27 @@
+//! What a sender is. SES is one; the gateway's inbox is another.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::model::email::Email;
+use crate::model::id::{EmailId, ProjectId};
+use crate::model::outbox_work::Outcome;
+
+/// A mail that is ready to go.
+#[derive(Debug, Clone)]
+pub struct Mail {
+    /// The entry of the outbox that it is.
+    pub id: EmailId,
+    pub project: ProjectId,
+    /// `"Name" <address>`.
+    pub from: String,
+    pub to: Vec<Email>,
+    pub subject: String,
+    pub html: Option<String>,
+    pub text: Option<String>,
+}
+
+/// Sends mails, each once: an outcome that nobody knows is final.
+pub trait Mailer: Send + Sync {
+    fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+}
