@@ -1,5 +1,16 @@
 //! Projects, their settings and their public keys.
 
+pub mod current_read;
+pub mod internal_current_read;
+pub mod internal_current_update;
+pub mod jwks_read;
+
 use shared::http::Register;
 
-pub fn operations(_: &mut impl Register) {}
+/// The operations of this area.
+pub fn operations(register: &mut impl Register) {
+    register.operation(current_read::ROUTE, current_read::handle);
+    register.operation(internal_current_read::ROUTE, internal_current_read::handle);
+    register.operation(internal_current_update::ROUTE, internal_current_update::handle);
+    register.operation(jwks_read::ROUTE, jwks_read::handle);
+}

@@ -1,1 +1,12 @@
-//! The gateway.
+//! All of Gatelet in one process: the same handlers on an embedded DynamoDB engine, a mail sink instead of SES, one port.
+//!
+//! It is for development, tests and installations on one machine; beyond that, the same code runs on Lambda and DynamoDB.
+
+pub mod cli;
+pub mod content;
+pub mod data;
+pub mod engine;
+pub mod inbox;
+pub mod keys;
+pub mod pages;
+pub mod service;

@@ -1,1 +1,15 @@
-fn main() {}
+//! `cargo run`: the whole service in one process, and its command line.
+
+use clap::Parser as _;
+use gateway::cli::Cli;
+
+#[tokio::main]
+async fn main() -> std::process::ExitCode {
+    match Cli::parse().run().await {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}

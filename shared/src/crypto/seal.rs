@@ -33,7 +33,7 @@ pub struct Sealer(LessSafeKey);
 pub struct Error;
 
 impl Sealer {
-    pub(crate) fn new(secret: &SecretString) -> Self {
+    pub fn new(secret: &SecretString) -> Self {
         let key = super::derive(secret, &[b"seal"]);
         #[expect(clippy::expect_used, reason = "32 bytes are the length of this algorithm's key")]
         Self(LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &key).expect("the length is right")))

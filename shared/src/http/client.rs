@@ -3,12 +3,17 @@
 //! The address comes from the connection (gateway) or from API Gateway's context (Lambda), never from `X-Forwarded-For`, which anybody
 //! can write.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
 
+use axum::extract::FromRequestParts;
 use http::HeaderMap;
+use http::request::Parts;
 use secrecy::ExposeSecret;
 use subtle::ConstantTimeEq;
 
+use super::describe::{Describe, Description};
+use crate::App;
 use crate::model::place::Place;
 use crate::settings::Settings;
 
@@ -20,6 +25,25 @@ impl Default for PeerAddress {
     fn default() -> Self {
         Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
     }
+}
+
+/// The caller of an operation that takes no access: known by its place alone.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub place: Place,
+}
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
+        Ok(Self { place: place(&parts.headers, peer, &app.settings) })
+    }
+}
+
+impl Describe for Caller {
+    fn describe(_: &mut Description) {}
 }
 
 /// The place of a request.

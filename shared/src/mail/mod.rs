@@ -2,6 +2,7 @@
 //! have, their rendering and sending.
 
 pub mod builtin;
+pub mod code;
 #[cfg(feature = "mail")]
 pub mod render;
 #[cfg(feature = "mail")]

@@ -10,7 +10,7 @@ use super::outbox::{DEFAULT_THEME, OutboxEntry, Recipients, SkippedReason, Stage
 use crate::http::change::Change;
 
 /// The body of an update. Absent fields stay; an empty body only touches `updated_at_millis`.
-#[derive(Deserr, ToSchema)]
+#[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct OutboxPatch {
     /// MiniJinja source of the subject.

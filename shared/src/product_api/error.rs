@@ -280,11 +280,12 @@ impl IntoResponse for Error {
     fn into_response(self) -> Response {
         match self {
             Self::Known(error) => error.into_response(),
-            // Whoever lost a race against another change of the same thing may try again.
             Self::Store(store::Error::Unavailable(reason)) => {
                 tracing::warn!(reason, "the table is not available");
                 KnownError::ServiceUnavailable.into_response()
             }
+            // Whoever lost a race against another change of the same thing may try again.
+            Self::Store(store::Error::Conflict(_)) => KnownError::ServiceUnavailable.into_response(),
             error => {
                 tracing::error!(error = &error as &dyn std::error::Error, source = ?std::error::Error::source(&error), "an operation failed");
                 KnownError::InternalError.into_response()

@@ -203,3 +203,10 @@ impl<B: ToSchema, Q: ToSchema, P: ToSchema> Describe for Input<B, Q, P> {
         description.path = described::<P>();
     }
 }
+
+impl Display for Problems {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let lines: Vec<String> = self.0.iter().map(|problem| format!("{} {}", problem.path, problem.message)).collect();
+        f.write_str(&lines.join("; "))
+    }
+}

@@ -9,6 +9,7 @@ pub mod error;
 pub mod family;
 pub mod input;
 mod layer;
+pub mod literal;
 
 pub use access::{Access, Admin, Client, Server};
 pub use error::{Error, KnownError};

@@ -18,12 +18,17 @@ use crate::settings::{Error, required, variable};
 impl Store {
     /// The table that the environment names.
     pub fn from_env() -> Result<Self, Error> {
+        Self::connect(&required("GATELET_TABLE")?)
+    }
+
+    /// A table of the region and endpoint that the environment names.
+    pub fn connect(table: &str) -> Result<Self, Error> {
         let mut config = base_config().region(Region::new(required("AWS_REGION")?)).credentials_provider(credentials()?);
         let endpoint = variable("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| variable("AWS_ENDPOINT_URL"));
         config.set_endpoint_url(endpoint.clone());
         let plain = endpoint.is_some_and(|url| url.starts_with("http:"));
         let config = config.http_client(if plain { plain_client() } else { tls_client()? }).build();
-        Ok(Self::new(Client::from_conf(config), required("GATELET_TABLE")?))
+        Ok(Self::new(Client::from_conf(config), table))
     }
 }
 

@@ -56,7 +56,7 @@ fn due_position(due: Timestamp, entry: &OutboxEntry) -> String {
 }
 
 impl OutboxRow {
-    pub(crate) fn of(item: Item) -> Result<Self, Error> {
+    pub fn of(item: Item) -> Result<Self, Error> {
         let project = item.get("pk").and_then(|pk| pk.as_s().ok()).and_then(|pk| ProjectId::parse(pk.split('#').nth(1)?).ok());
         let project = project.ok_or_else(|| Error::Refused("an entry of the outbox has a damaged key".to_owned()))?;
         let version = number(&item, "version").unwrap_or_default();

@@ -37,7 +37,7 @@ pub struct ProjectLine {
 }
 
 impl ProjectRow {
-    pub(crate) fn of(item: super::Item) -> Result<Self, Error> {
+    pub fn of(item: super::Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         Ok(Self { project: entity(item)?, version })
     }

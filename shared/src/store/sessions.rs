@@ -57,20 +57,23 @@ impl Store {
         self.get(&session_key(project, user, id)).await?.map(entity).transpose()
     }
 
-    /// Notes the use of a session, and gives the session; `None` when there is none, or it is over.
+    /// Notes the use of a session, and gives the session; `None` when there is none, its age is reached, or it was last used before
+    /// `idle_since`. Whether the user has ended it is for [`Session::is_live`] to say.
     ///
-    /// One conditional write decides: a session that ends at the same time is either used before or not at all. 1 unit.
+    /// One conditional write decides: a session that is deleted at the same time is either used before or not at all. 1 unit.
     pub async fn touch_session(
         &self,
         project: &ProjectId,
         claim: TokenClaim,
         place: Option<&Place>,
+        idle_since: Timestamp,
         now: Timestamp,
     ) -> Result<Option<Session>, Error> {
         let key = session_key(project, claim.user_id, claim.session_id);
         let set_place = if place.is_some() { ", d.place = :place" } else { "" };
         let mut update = Write::update(key, format!("SET d.last_used_at = :now{set_place}"))
-            .on("attribute_exists(pk) AND d.expires_at > :now")
+            .on("attribute_exists(pk) AND d.expires_at > :now AND d.last_used_at > :idle")
+            .value(":idle", integer(idle_since.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
         if let Some(place) = place {
             update = update.entity(":place", place)?;

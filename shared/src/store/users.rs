@@ -51,7 +51,7 @@ fn shard(id: UserId) -> u8 {
 }
 
 impl UserRow {
-    pub(crate) fn of(item: Item) -> Result<Self, Error> {
+    pub fn of(item: Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         let last_active = number(&item, "last_active_at").and_then(|millis| Timestamp::from_millisecond(millis).ok());
         let user: User = entity(item)?;

@@ -1,0 +1,7 @@
+//! Lambda of [`oauth_authorize`](auth_functions::oauth_authorize).
+use auth_functions::oauth_authorize::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`otp_send_sign_in_code`](auth_functions::otp_send_sign_in_code).
+use auth_functions::otp_send_sign_in_code::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`session_list`](auth_functions::session_list).
+use auth_functions::session_list::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,322 @@
+//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: starts an OAuth flow with a provider (SPEC.md, Endpoints; WIRE.md §5.4).
+//!
+//! Everything is checked before the user leaves: client, provider, URLs, token. What the callback needs is stored under the digest of a
+//! random state, for ten minutes; the PKCE verifier is sealed. In redirect mode a cookie ties the flow to the browser (RFC 9700 §4.7).
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use shared::App;
+use shared::crypto::token::Claims;
+use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::{Describe, Description, Json, Route};
+use shared::model::id::UserId;
+use shared::model::project::{ApiKey, OAuthProvider, Project};
+use shared::model::redirect::RedirectUrl;
+use shared::model::session::after;
+use shared::oauth::authorization::{self, Authorization, COOKIE_PREFIX, LIFE, ProviderRequest, Purpose, ResponseMode};
+use shared::product_api::access::{NO_KEY, token_error};
+use shared::product_api::input::{Ignored, Problems};
+use shared::product_api::literal::{BotChallengePhase, True};
+use shared::product_api::{Error, Input, KnownError};
+use shared::store::projects::{ProjectRow, api_key_key, project_key};
+use shared::store::users::{UserRow, user_key};
+use url::Url;
+use utoipa::ToSchema;
+
+use crate::oauth_token::{client_project, prove_client};
+
+pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/authorize/{provider_id}")
+    .summary("Starts signing in with a provider, or linking an account of it")
+    .table(&[BatchGetItem, PutItem])
+    .errors(&[
+        "INVALID_OAUTH_CLIENT_ID_OR_SECRET",
+        "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT",
+        "INVALID_PUBLISHABLE_CLIENT_KEY",
+        "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
+        "INVALID_SCOPE",
+        "REDIRECT_URL_NOT_WHITELISTED",
+        "UNPARSABLE_ACCESS_TOKEN",
+        "ACCESS_TOKEN_EXPIRED",
+        "INVALID_PROJECT_FOR_ACCESS_TOKEN",
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProviderPath {
+    provider_id: String,
+}
+
+/// Unknown parameters are ignored, as SDKs of other versions send more.
+#[derive(Deserr, ToSchema)]
+pub struct AuthorizeQuery {
+    /// The project's id.
+    client_id: String,
+    /// A publishable client key, or `__stack_public_client__`.
+    client_secret: String,
+    /// Where the app takes the code; on a trusted domain.
+    redirect_uri: RedirectUrl,
+    /// `legacy`.
+    scope: String,
+    /// Given back to the app as it is.
+    state: String,
+    #[deserr(rename = "grant_type")]
+    #[schema(rename = "grant_type")]
+    _grant_type: GrantType,
+    /// PKCE (RFC 7636 §4.2): 43 characters.
+    code_challenge: String,
+    #[deserr(rename = "code_challenge_method")]
+    #[schema(rename = "code_challenge_method")]
+    _code_challenge_method: ChallengeMethod,
+    #[deserr(rename = "response_type")]
+    #[schema(rename = "response_type")]
+    _response_type: ResponseType,
+    /// `authenticate` by default.
+    r#type: Option<PurposeParam>,
+    /// An access token; required for `link`. An anonymous user's account is upgraded.
+    token: Option<String>,
+    /// Scopes to ask the provider for besides those of signing in.
+    provider_scope: Option<String>,
+    error_redirect_uri: Option<RedirectUrl>,
+    /// The older name of `error_redirect_uri`.
+    error_redirect_url: Option<RedirectUrl>,
+    after_callback_redirect_url: Option<RedirectUrl>,
+    /// `redirect` by default.
+    response_mode: Option<ModeParam>,
+    stack_response_mode: Option<ModeParam>,
+    hexclave_response_mode: Option<ModeParam>,
+    #[deserr(rename = "bot_challenge_token")]
+    #[schema(rename = "bot_challenge_token")]
+    _bot_challenge_token: Option<String>,
+    #[deserr(rename = "bot_challenge_phase")]
+    #[schema(rename = "bot_challenge_phase")]
+    _bot_challenge_phase: Option<BotChallengePhase>,
+    #[deserr(rename = "bot_challenge_unavailable")]
+    #[schema(rename = "bot_challenge_unavailable")]
+    _bot_challenge_unavailable: Option<True>,
+}
+
+#[derive(Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantType {
+    #[deserr(rename = "authorization_code")]
+    AuthorizationCode,
+}
+
+#[derive(Deserr, Serialize, ToSchema)]
+pub enum ChallengeMethod {
+    S256,
+}
+
+#[derive(Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResponseType {
+    #[deserr(rename = "code")]
+    Code,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PurposeParam {
+    #[deserr(rename = "authenticate")]
+    Authenticate,
+    #[deserr(rename = "link")]
+    Link,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModeParam {
+    #[deserr(rename = "json")]
+    Json,
+    #[deserr(rename = "redirect")]
+    Redirect,
+}
+
+/// The answer of the JSON mode; in the redirect mode the same URL is the `Location` of a 307.
+#[derive(Serialize, ToSchema)]
+pub struct Location {
+    /// The URL to send the user to.
+    location: Url,
+}
+
+/// The user is sent to the provider, by whoever the mode says.
+pub enum Authorized {
+    Json(Location),
+    Redirect { location: Url, cookie: String },
+}
+
+impl IntoResponse for Authorized {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Json(location) => Json(location).into_response(),
+            Self::Redirect { location, cookie } => {
+                let mut headers = HeaderMap::new();
+                for (name, value) in [(header::LOCATION, location.as_str()), (header::SET_COOKIE, &cookie)] {
+                    if let Ok(value) = HeaderValue::from_str(value) {
+                        headers.insert(name, value);
+                    }
+                }
+                (StatusCode::TEMPORARY_REDIRECT, headers).into_response()
+            }
+        }
+    }
+}
+
+impl Describe for Authorized {
+    fn describe(description: &mut Description) {
+        Json::<Location>::describe(description);
+    }
+}
+
+impl AuthorizeQuery {
+    fn mode(&self) -> ResponseMode {
+        match self.response_mode.or(self.stack_response_mode).or(self.hexclave_response_mode) {
+            Some(ModeParam::Json) => ResponseMode::Json,
+            Some(ModeParam::Redirect) | None => ResponseMode::Redirect,
+        }
+    }
+
+    fn purpose(&self) -> Purpose {
+        if self.r#type == Some(PurposeParam::Link) { Purpose::Link } else { Purpose::Authenticate }
+    }
+
+    /// What the types of the parameters do not say.
+    fn check(&self, path: &str) -> Result<(), KnownError> {
+        let problem = |name: &str, message: &str| Err(Problems::one(&format!("query.{name}"), message).into_error("GET", path));
+        let is_challenge =
+            self.code_challenge.len() == 43 && self.code_challenge.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        if !is_challenge {
+            return problem("code_challenge", "must be the 43 characters of a SHA-256 digest in base64url");
+        }
+        if self.purpose() == Purpose::Link && self.token.as_deref().unwrap_or_default().is_empty() {
+            return problem("token", "is required to link an account");
+        }
+        if self.state.is_empty() || self.state.len() > 2048 {
+            return problem("state", "must have 1 to 2048 characters");
+        }
+        Ok(())
+    }
+
+    /// Every URL that the user may be sent to later.
+    fn check_urls(&self, project: &Project) -> Result<(), KnownError> {
+        let urls = [
+            Some(&self.redirect_uri),
+            self.error_redirect_uri.as_ref(),
+            self.error_redirect_url.as_ref(),
+            self.after_callback_redirect_url.as_ref(),
+        ];
+        let trusted = urls.into_iter().flatten().all(|url| project.redirects().trust_for_oauth(url));
+        if trusted { Ok(()) } else { Err(KnownError::RedirectUrlNotWhitelisted) }
+    }
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    Input { query, path, .. }: Input<Ignored, AuthorizeQuery, ProviderPath>,
+) -> Result<Authorized, Error> {
+    query.check(ROUTE.path)?;
+    let claims = read_token(&app, &query);
+    let (project, user) = look_up(&app, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
+    let provider = project.config.oauth_providers.iter().find(|provider| provider.id == path.provider_id);
+    let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    if query.scope != "legacy" {
+        return Err(KnownError::InvalidScope.into());
+    }
+    query.check_urls(&project)?;
+    if let Some(claims) = claims? {
+        check_user(&project, &claims, user.as_ref(), query.purpose())?;
+    }
+    let user_id = user.map(|row| row.user).filter(|user| query.purpose() == Purpose::Link || user.is_anonymous).map(|user| user.id);
+    begin(&app, &project, provider, query, user_id).await
+}
+
+/// The claims of the token in the query, if there is one.
+fn read_token(app: &App, query: &AuthorizeQuery) -> Result<Option<Claims>, KnownError> {
+    let token = query.token.as_deref().filter(|token| !token.is_empty());
+    token.map(|token| app.signer.verify(token, app.clock.now()).map_err(token_error)).transpose()
+}
+
+/// The project that the client proves, and the token's user: one round trip.
+async fn look_up(app: &App, query: &AuthorizeQuery, claims: Option<&Claims>) -> Result<(Project, Option<UserRow>), Error> {
+    let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(query.client_id.clone()) };
+    let id = client_project(&query.client_id).ok_or_else(invalid)?;
+    let secret = Some(&query.client_secret)
+        .filter(|secret| !secret.is_empty() && *secret != NO_KEY)
+        .map(|secret| SecretString::from(secret.clone()));
+    let project_key = project_key(&id);
+    let key_key = secret.as_ref().map(|secret| api_key_key(&id, secret));
+    let user_key = claims.map(|claims| user_key(&id, claims.sub));
+    let keys = [Some(&project_key), key_key.as_ref(), user_key.as_ref()];
+    let mut items = app.store.get_many(keys.into_iter().flatten().cloned()).await?;
+
+    let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
+    let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
+    let wrong_key = || KnownError::InvalidPublishableClientKey { project_id: id.to_string() };
+    prove_client(app, &project, secret.is_some(), key.as_ref()).map_err(|error| error.unwrap_or_else(wrong_key))?;
+    Ok((project, user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?))
+}
+
+fn check_user(project: &Project, claims: &Claims, user: Option<&UserRow>, purpose: Purpose) -> Result<(), KnownError> {
+    if claims.project_id != project.id {
+        return Err(KnownError::InvalidProjectForAccessToken {
+            expected_project_id: project.id.to_string(),
+            actual_project_id: claims.project_id.to_string(),
+        });
+    }
+    if user.is_none() && purpose == Purpose::Link { Err(KnownError::CannotGetOwnUserWithoutUser) } else { Ok(()) }
+}
+
+/// Stores what the callback needs, and makes the URL of the provider.
+async fn begin(
+    app: &App,
+    project: &Project,
+    provider: &OAuthProvider,
+    query: AuthorizeQuery,
+    user_id: Option<UserId>,
+) -> Result<Authorized, Error> {
+    let (state, verifier, now) = (app.entropy.code(), app.entropy.code(), app.clock.now());
+    let callback = format!("{}/api/v1/auth/oauth/callback/{}", app.settings.api_url, provider.id);
+    let challenge = authorization::challenge(verifier.expose_secret());
+    let request = ProviderRequest {
+        provider,
+        callback: &callback,
+        state: state.expose_secret(),
+        challenge: &challenge,
+        nonce: &authorization::challenge(state.expose_secret()),
+        extra_scope: query.provider_scope.as_deref(),
+    };
+    let location = request.url()?;
+    let mode = query.mode();
+    let purpose = query.purpose();
+    let authorization = Authorization {
+        project_id: project.id.clone(),
+        provider_id: provider.id.clone(),
+        purpose,
+        response_mode: mode,
+        redirect_uri: query.redirect_uri.without_fragment(),
+        state: query.state,
+        code_challenge: query.code_challenge,
+        error_redirect_url: query.error_redirect_uri.or(query.error_redirect_url),
+        after_callback_redirect_url: query.after_callback_redirect_url,
+        provider_scope: query.provider_scope,
+        user_id,
+        verifier: app.sealer.seal(&app.entropy, "oauth-verifier", &verifier)?,
+        expires_at: after(now, LIFE),
+    };
+    app.store.begin_authorization(&state, &authorization).await?;
+    Ok(match mode {
+        ResponseMode::Json => Authorized::Json(Location { location }),
+        ResponseMode::Redirect => Authorized::Redirect { location, cookie: cookie(app, &state) },
+    })
+}
+
+/// The cookie that the callback looks for. A provider that posts its answer sends it across sites, which takes `SameSite=None`.
+fn cookie(app: &App, state: &SecretString) -> String {
+    let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
+    format!("{COOKIE_PREFIX}{}=true; Path=/; Max-Age={}; HttpOnly; {rest}", state.expose_secret(), LIFE.as_secs())
+}

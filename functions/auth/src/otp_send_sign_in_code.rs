@@ -1,0 +1,85 @@
+//! `POST /api/v1/auth/otp/send-sign-in-code`: mails a code and a link that sign in, or sign up who has no account yet.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use shared::http::{Json, Route};
+use shared::mail::code;
+use shared::model::code::{Purpose, StoredCode};
+use shared::model::email::Email;
+use shared::model::outbox::Builtin;
+use shared::model::project::ProjectConfig;
+use shared::model::redirect::RedirectUrl;
+use shared::model::session::after;
+use shared::product_api::literal::{BotChallengePhase, True};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::users::EmailClaim;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth/otp/send-sign-in-code")
+    .summary("Mails a code and a link that sign in")
+    .table(&[BatchGetItem, GetItem, PutItem])
+    .errors(&["MAGIC_LINK_NOT_ENABLED", "USER_EMAIL_ALREADY_EXISTS", "SIGN_UP_NOT_ENABLED", "REDIRECT_URL_NOT_WHITELISTED"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SendSignInCode {
+    email: Email,
+    /// Base of the link in the mail, which gets the query parameter `code`.
+    callback_url: RedirectUrl,
+    #[deserr(rename = "bot_challenge_token")]
+    #[schema(rename = "bot_challenge_token")]
+    _bot_challenge_token: Option<String>,
+    #[deserr(rename = "bot_challenge_phase")]
+    #[schema(rename = "bot_challenge_phase")]
+    _bot_challenge_phase: Option<BotChallengePhase>,
+    #[deserr(rename = "bot_challenge_unavailable")]
+    #[schema(rename = "bot_challenge_unavailable")]
+    _bot_challenge_unavailable: Option<True>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Sent {
+    /// The last 39 characters of the code: with the six typed ones before it, it is what sign-in takes.
+    nonce: String,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<SendSignInCode>,
+) -> Result<Json<Sent>, Error> {
+    let project = &access.project.id;
+    if !access.project.config.magic_link_enabled {
+        return Err(KnownError::MagicLinkNotEnabled.into());
+    }
+    let claim = app.store.email_claim(project, &body.email).await?;
+    may_sign_in(&access.project.config, claim.as_ref(), &body.email)?;
+    if !access.project.redirects().trust(&body.callback_url) {
+        return Err(KnownError::RedirectUrlNotWhitelisted.into());
+    }
+    let now = app.clock.now();
+    let stored = StoredCode {
+        purpose: Purpose::SignIn,
+        email: body.email,
+        user_id: claim.map(|claim| claim.user_id),
+        channel_id: None,
+        expires_at: after(now, Purpose::SignIn.life()),
+        used: false,
+    };
+    let (code, writes) = code::writes(&app, project, &stored, Builtin::SignIn, &body.callback_url, now)?;
+    app.store.transact(writes).await?;
+    Ok(Json(Sent { nonce: code.nonce() }))
+}
+
+/// Whether an address may sign in by mail: its account's address is verified, or it has none and may sign up.
+pub(crate) fn may_sign_in(config: &ProjectConfig, claim: Option<&EmailClaim>, email: &Email) -> Result<(), KnownError> {
+    match claim {
+        Some(claim) if claim.is_verified => Ok(()),
+        Some(_) => Err(KnownError::UserEmailAlreadyExists { email: email.to_string(), would_work_if_email_was_verified: true }),
+        None if config.sign_up_enabled => Ok(()),
+        None => Err(KnownError::SignUpNotEnabled),
+    }
+}

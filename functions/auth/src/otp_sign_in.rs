@@ -1,0 +1,114 @@
+//! `POST /api/v1/auth/otp/sign-in`: redeems a sign-in code; who has no account yet gets one.
+//!
+//! The code is redeemed in the transaction that begins the session: of many who try, one has a session, and a failure burns no code.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::code::{Code, Purpose, Rejected, StoredCode};
+use shared::model::user::User;
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::{self, Write, codes, users};
+use utoipa::ToSchema;
+
+use crate::otp_send_sign_in_code::may_sign_in;
+use crate::password_sign_up::{account_writes, new_user};
+use crate::tokens::{NewSession, SignedIn};
+
+pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
+    .summary("Signs in with a code from a mail")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "VERIFICATION_CODE_NOT_FOUND",
+        "VERIFICATION_CODE_EXPIRED",
+        "VERIFICATION_CODE_ALREADY_USED",
+        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
+        "MAGIC_LINK_NOT_ENABLED",
+        "USER_EMAIL_ALREADY_EXISTS",
+        "SIGN_UP_NOT_ENABLED",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SignIn {
+    /// The code of the link, or the six typed characters followed by the nonce.
+    code: Code,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SignedInOrUp {
+    #[serde(flatten)]
+    signed_in: SignedIn,
+    /// Whether this sign-in created the account.
+    is_new_user: bool,
+}
+
+/// How often a sign-in looks again when the account changed under it.
+const TRIES: u32 = 3;
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<SignIn>,
+) -> Result<Json<SignedInOrUp>, Error> {
+    let stored = app.store.try_code(&access.project.id, Purpose::SignIn, &body.code, app.clock.now()).await??;
+    if !access.project.config.magic_link_enabled {
+        return Err(KnownError::MagicLinkNotEnabled.into());
+    }
+    for _ in 1..TRIES {
+        match sign_in(&app, &access, &body.code, &stored).await {
+            Err(Error::Store(store::Error::Conflict(failed))) if !failed.contains(&0) => {}
+            result => return finish(result),
+        }
+    }
+    finish(sign_in(&app, &access, &body.code, &stored).await)
+}
+
+/// The redemption is the first write: when its condition failed, somebody else was faster.
+fn finish(result: Result<SignedInOrUp, Error>) -> Result<Json<SignedInOrUp>, Error> {
+    match result {
+        Err(Error::Store(store::Error::Conflict(failed))) if failed.contains(&0) => Err(Rejected::AlreadyUsed.into()),
+        result => result.map(Json),
+    }
+}
+
+async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &StoredCode) -> Result<SignedInOrUp, Error> {
+    let project = &access.project.id;
+    let claim = app.store.email_claim(project, &stored.email).await?;
+    may_sign_in(&access.project.config, claim.as_ref(), &stored.email)?;
+    let existing = match &claim {
+        Some(claim) => Some(app.store.user(project, claim.user_id).await?.ok_or(KnownError::UserNotFound)?),
+        None => None,
+    };
+    let is_new_user = existing.is_none();
+    let mut writes = vec![codes::redeem(project, Purpose::SignIn, code)];
+    let user = match existing {
+        Some(row) => {
+            let mut user = row.user;
+            let unchanged = user.otp_enabled;
+            user.otp_enabled = true;
+            writes.push(if unchanged {
+                users::unchanged(project, user.id, row.version)
+            } else {
+                users::replace(project, &user, row.version)?
+            });
+            user
+        }
+        None => sign_up(app, access, stored, &mut writes)?,
+    };
+    let session = NewSession::start(app, &access.project, &user, &access.place);
+    writes.extend(session.writes(&access.project)?);
+    app.store.transact(writes).await?;
+    Ok(SignedInOrUp { signed_in: session.signed_in(app, &access.project, &user), is_new_user })
+}
+
+fn sign_up(app: &App, access: &Access<Client>, stored: &StoredCode, writes: &mut Vec<Write>) -> Result<User, store::Error> {
+    let (mut user, version) = new_user(app, access, app.clock.now());
+    user.otp_enabled = true;
+    user.add_primary_email(&app.entropy, stored.email.clone(), true);
+    writes.extend(account_writes(access, &user, version, &stored.email, true)?);
+    Ok(user)
+}

@@ -1,0 +1,71 @@
+//! `POST /api/v1/auth/password/sign-in`: signs in with address and password.
+//!
+//! An unknown address, an account without a password and a wrong password get the same answer after the same work: as many reads, and
+//! one password check.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::crypto::password::Verdict;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::email::Email;
+use shared::model::id::UserId;
+use shared::model::password::Password;
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store;
+use shared::store::users::{self, UserRow};
+use utoipa::ToSchema;
+
+use crate::tokens::{NewSession, SignedIn};
+
+pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
+    .summary("Signs in with address and password")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "EMAIL_PASSWORD_MISMATCH"])
+    .hashes_passwords();
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SignIn {
+    /// What is no address belongs to no account.
+    email: String,
+    password: Password,
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<SignIn>) -> Result<Json<SignedIn>, Error> {
+    if !access.project.config.credential_enabled {
+        return Err(KnownError::PasswordAuthenticationNotEnabled.into());
+    }
+    let row = find(&app, &access, &body.email).await?;
+    let hash = row.as_ref().and_then(|row| row.user.password.as_ref());
+    let verdict = app.hasher.verify(hash, body.password.secret()).await;
+    let Some(mut row) = row.filter(|_| verdict != Verdict::Wrong) else { return Err(KnownError::EmailPasswordMismatch.into()) };
+
+    if verdict == Verdict::RightButWeak {
+        rehash(&app, &access, &mut row, &body.password).await?;
+    }
+    let session = NewSession::start(&app, &access.project, &row.user, &access.place);
+    app.store.transact(session.writes(&access.project)?).await?;
+    Ok(Json(session.signed_in(&app, &access.project, &row.user)))
+}
+
+/// The user who signs in with this address. Nobody is looked up as well, so that an unknown address takes as many reads.
+async fn find(app: &App, access: &Access<Client>, email: &str) -> Result<Option<UserRow>, store::Error> {
+    let project = &access.project.id;
+    let claim = match Email::parse(email) {
+        Ok(email) => app.store.email_claim(project, &email).await?,
+        Err(_) => None,
+    };
+    let nobody = UserId::from(uuid::Uuid::nil());
+    app.store.user(project, claim.map_or(nobody, |claim| claim.user_id)).await
+}
+
+/// Replaces a hash of weaker parameters. Who loses a race against another change leaves it for the next sign-in.
+async fn rehash(app: &App, access: &Access<Client>, row: &mut UserRow, password: &Password) -> Result<(), store::Error> {
+    row.user.password = Some(app.hasher.hash(&app.entropy, password.secret()).await);
+    match app.store.write(users::replace(&access.project.id, &row.user, row.version)?).await {
+        Ok(()) | Err(store::Error::Conflict(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,137 @@
+//! `POST /api/v1/auth/password/sign-up`: creates an account that signs in with a password.
+
+use axum::extract::State;
+use deserr::Deserr;
+use jiff::Timestamp;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::mail::code;
+use shared::model::code::{Purpose, StoredCode};
+use shared::model::email::Email;
+use shared::model::id::ChannelId;
+use shared::model::outbox::Builtin;
+use shared::model::password::Password;
+use shared::model::redirect::RedirectUrl;
+use shared::model::session::after;
+use shared::model::user::User;
+use shared::product_api::literal::{BotChallengePhase, True};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::users::{self, EmailClaim};
+use shared::store::{self, Write};
+use utoipa::ToSchema;
+
+use crate::tokens::{NewSession, SignedIn};
+
+pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/password/sign-up")
+    .summary("Creates an account that signs in with a password")
+    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(&[
+        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
+        "REDIRECT_URL_NOT_WHITELISTED",
+        "SIGN_UP_NOT_ENABLED",
+        "PASSWORD_TOO_SHORT",
+        "PASSWORD_TOO_LONG",
+        "USER_EMAIL_ALREADY_EXISTS",
+    ])
+    .hashes_passwords();
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SignUp {
+    email: Email,
+    /// 8 to 128 characters; a project may ask for more than 8.
+    password: Password,
+    /// Base of the link in the verification mail, which gets the query parameter `code`. Without it no mail is sent.
+    verification_callback_url: Option<RedirectUrl>,
+    #[deserr(rename = "bot_challenge_token")]
+    #[schema(rename = "bot_challenge_token")]
+    _bot_challenge_token: Option<String>,
+    #[deserr(rename = "bot_challenge_phase")]
+    #[schema(rename = "bot_challenge_phase")]
+    _bot_challenge_phase: Option<BotChallengePhase>,
+    #[deserr(rename = "bot_challenge_unavailable")]
+    #[schema(rename = "bot_challenge_unavailable")]
+    _bot_challenge_unavailable: Option<True>,
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<SignUp>) -> Result<Json<SignedIn>, Error> {
+    let config = &access.project.config;
+    if !config.credential_enabled {
+        return Err(KnownError::PasswordAuthenticationNotEnabled.into());
+    }
+    if body.verification_callback_url.as_ref().is_some_and(|url| !access.project.redirects().trust(url)) {
+        return Err(KnownError::RedirectUrlNotWhitelisted.into());
+    }
+    if !config.sign_up_enabled {
+        return Err(KnownError::SignUpNotEnabled.into());
+    }
+    body.password.check(config.password_min_length)?;
+    let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
+
+    let now = app.clock.now();
+    let (mut user, version) = new_user(&app, &access, now);
+    user.password = Some(hash);
+    let channel = user.add_primary_email(&app.entropy, body.email.clone(), false);
+    let session = NewSession::start(&app, &access.project, &user, &access.place);
+    let mut writes = account_writes(&access, &user, version, &body.email, false)?;
+    writes.extend(session.writes(&access.project)?);
+    if let Some(callback) = &body.verification_callback_url {
+        writes.extend(verification(&app, &access, &user, channel, &body.email, callback, now)?);
+    }
+    match app.store.transact(writes).await {
+        Ok(()) => Ok(Json(session.signed_in(&app, &access.project, &user))),
+        Err(store::Error::Conflict(failed)) if failed.contains(&0) => {
+            Err(KnownError::UserEmailAlreadyExists { email: body.email.to_string(), would_work_if_email_was_verified: false }.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The user that signs up: a new one, or the anonymous one that is signed in, with its version.
+pub(crate) fn new_user<L>(app: &App, access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
+    match access.user.as_ref().filter(|user| user.row.user.is_anonymous) {
+        Some(current) => {
+            let mut user = current.row.user.clone();
+            user.upgrade(now);
+            (user, Some(current.row.version))
+        }
+        None => (User::new(&app.entropy, now), None),
+    }
+}
+
+/// Claims the address, first, and writes the user.
+pub(crate) fn account_writes<L>(
+    access: &Access<L>,
+    user: &User,
+    version: Option<u64>,
+    email: &Email,
+    is_verified: bool,
+) -> Result<Vec<Write>, store::Error> {
+    let project = &access.project.id;
+    let user_write = match version {
+        Some(version) => users::replace(project, user, version)?,
+        None => users::create(project, user)?,
+    };
+    Ok(vec![users::claim_email(project, email, &EmailClaim { user_id: user.id, is_verified })?, user_write])
+}
+
+fn verification(
+    app: &App,
+    access: &Access<Client>,
+    user: &User,
+    channel: ChannelId,
+    email: &Email,
+    callback: &RedirectUrl,
+    now: Timestamp,
+) -> Result<[Write; 2], store::Error> {
+    let stored = StoredCode {
+        purpose: Purpose::VerifyEmail,
+        email: email.clone(),
+        user_id: Some(user.id),
+        channel_id: Some(channel),
+        expires_at: after(now, Purpose::VerifyEmail.life()),
+        used: false,
+    };
+    code::writes(app, &access.project.id, &stored, Builtin::VerifyEmail, callback, now).map(|(_, writes)| writes)
+}

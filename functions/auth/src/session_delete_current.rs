@@ -1,0 +1,25 @@
+//! `DELETE /api/v1/auth/sessions/current`: signs out. Access tokens of the session live on until they expire, minutes later.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem};
+use shared::http::{Json, Route};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+
+pub const ROUTE: Route = Route::delete("auth-session-delete-current", "/api/v1/auth/sessions/current")
+    .summary("Signs out: ends the session of the access token")
+    .table(&[BatchGetItem, DeleteItem])
+    .errors(&["REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);
+
+pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<Success>, Error> {
+    let Some(user) = &access.user else {
+        let nobody = KnownError::AccessTokenExpired { expired_at_millis: None, project_id: None, user_id: None, refresh_token_id: None };
+        return Err(nobody.into());
+    };
+    if app.store.end_session(&access.project.id, user.row.user.id, user.session_id).await? {
+        Ok(Json(SUCCESS))
+    } else {
+        Err(KnownError::RefreshTokenNotFoundOrExpired.into())
+    }
+}

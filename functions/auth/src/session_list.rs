@@ -1,0 +1,113 @@
+//! `GET /api/v1/auth/sessions`: the live sessions of a user, newest first, in pages (SPEC.md, List sessions; WIRE.md, decision 5).
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, Query};
+use shared::http::{Json, Route};
+use shared::model::id::{SessionId, UserId};
+use shared::model::place::Place;
+use shared::model::session::Session;
+use shared::product_api::access::{Level, UserRef};
+use shared::product_api::cursor;
+use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions")
+    .summary("Lists the live sessions of a user")
+    .table(&[BatchGetItem, GetItem, Query])
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_ID_DOES_NOT_EXIST", "INVALID_CURSOR"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ListQuery {
+    /// A user's id, or `me`, which is the default; required for server access.
+    #[schema(value_type = Option<String>)]
+    user_id: Option<UserRef>,
+    /// 1 to 100; 50 by default.
+    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
+    limit: Option<Param<usize>>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Sessions {
+    items: Vec<SessionView>,
+    is_paginated: bool,
+    pagination: Pagination,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Pagination {
+    /// Opaque; `null` on the last page.
+    next_cursor: Option<String>,
+}
+
+/// A session (SPEC.md, Resources).
+#[derive(Serialize, ToSchema)]
+pub struct SessionView {
+    id: SessionId,
+    user_id: UserId,
+    /// Milliseconds since the epoch.
+    created_at: i64,
+    is_impersonation: bool,
+    /// Milliseconds since the epoch.
+    last_used_at: i64,
+    is_current_session: bool,
+    /// Absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_used_at_end_user_ip_info: Option<Place>,
+}
+
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 100;
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { query, .. }: Input<Ignored, ListQuery>,
+) -> Result<Json<Sessions>, Error> {
+    let problem = |path: &str, message: &str| Problems::one(path, message).into_error("GET", ROUTE.path);
+    let limit = query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(problem("query.limit", "must be from 1 to 100").into());
+    }
+    let user_id = match query.user_id {
+        None if access.level >= Level::Server => return Err(problem("query.user_id", "is required").into()),
+        user => access.user_id(user.unwrap_or(UserRef::Me))?,
+    };
+    let project = &access.project.id;
+    let own = access.user.as_ref().filter(|user| user.row.user.id == user_id);
+    let user = match own {
+        Some(own) => own.row.user.clone(),
+        None => {
+            app.store.user(project, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?.user
+        }
+    };
+    let list = format!("sessions/{user_id}");
+    let start = query.cursor.map(|cursor| cursor::decode(&app, project, &list, &cursor)).transpose()?;
+    let (now, settings) = (app.clock.now(), &access.project.config.sessions);
+    let shown = |session: &Session| session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation);
+    let page = app.store.sessions(project, user_id, start, limit, shown).await?;
+    let current = own.map(|own| own.session_id);
+    Ok(Json(Sessions {
+        items: page.sessions.into_iter().map(|session| view(session, current)).collect(),
+        is_paginated: true,
+        pagination: Pagination { next_cursor: page.next.map(|next| cursor::encode(&app, project, &list, &next)).transpose()? },
+    }))
+}
+
+fn view(session: Session, current: Option<SessionId>) -> SessionView {
+    SessionView {
+        id: session.id,
+        user_id: session.user_id,
+        created_at: session.created_at.as_millisecond(),
+        is_impersonation: session.is_impersonation,
+        last_used_at: session.last_used_at.as_millisecond(),
+        is_current_session: current == Some(session.id),
+        last_used_at_end_user_ip_info: session.place,
+    }
+}

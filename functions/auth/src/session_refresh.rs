@@ -1,0 +1,35 @@
+//! `POST /api/v1/auth/sessions/current/refresh`: a new access token for a refresh token.
+
+use axum::extract::State;
+use http::HeaderMap;
+use secrecy::SecretString;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::product_api::family::header;
+use shared::product_api::input::Problems;
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::tokens::refresh;
+
+pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessions/current/refresh")
+    .summary("Gives a new access token for the refresh token in the header")
+    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .errors(&["REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);
+
+#[derive(Serialize, ToSchema)]
+pub struct Refreshed {
+    /// JWT, ES256.
+    access_token: String,
+}
+
+pub async fn handle(State(app): State<App>, headers: HeaderMap, access: Access<Client>, _: Input) -> Result<Json<Refreshed>, Error> {
+    let Some(token) = header(&headers, "refresh-token")? else {
+        return Err(Problems::one("headers.x-service-refresh-token", "is required").into_error("POST", ROUTE.path).into());
+    };
+    let claim = app.store.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;
+    let claim = claim.ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
+    Ok(Json(Refreshed { access_token: refresh(&app, &access.project, claim, &access.place).await? }))
+}

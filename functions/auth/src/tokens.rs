@@ -1,0 +1,74 @@
+//! Sessions as operations begin and refresh them: the refresh token in clear exists here and in the answer alone.
+
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use shared::App;
+use shared::model::id::UserId;
+use shared::model::place::Place;
+use shared::model::project::Project;
+use shared::model::session::Session;
+use shared::model::user::User;
+use shared::product_api::{Error, KnownError};
+use shared::store::sessions::{self, TokenClaim};
+use shared::store::{self, Write};
+use utoipa::ToSchema;
+
+/// A session that begins with this request.
+pub(crate) struct NewSession {
+    session: Session,
+    refresh_token: SecretString,
+}
+
+/// What a sign-in answers.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SignedIn {
+    /// JWT, ES256.
+    access_token: String,
+    /// 45 characters.
+    refresh_token: String,
+    user_id: UserId,
+}
+
+impl NewSession {
+    /// A session of `user` that begins now.
+    pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place) -> Self {
+        let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, app.clock.now());
+        Self { session, refresh_token: app.entropy.code() }
+    }
+
+    pub(crate) fn writes(&self, project: &Project) -> Result<[Write; 2], store::Error> {
+        sessions::create(&project.id, &self.session, &self.refresh_token)
+    }
+
+    /// The answer, once the session is written.
+    pub(crate) fn signed_in(self, app: &App, project: &Project, user: &User) -> SignedIn {
+        SignedIn {
+            access_token: access_token(app, project, user, &self.session),
+            refresh_token: self.refresh_token.expose_secret().to_owned(),
+            user_id: user.id,
+        }
+    }
+}
+
+/// An access token of a session.
+pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &Session) -> String {
+    let subject = user.subject(&project.id, &project.config, session.id);
+    app.signer.sign(&subject, app.clock.now(), app.settings.access_token_life)
+}
+
+/// Uses a refresh token: notes the use of session and user in one round trip, and gives an access token if the session is live.
+pub(crate) async fn refresh(app: &App, project: &Project, claim: TokenClaim, place: &Place) -> Result<String, Error> {
+    let now = app.clock.now();
+    let settings = &project.config.sessions;
+    let idle_since = now.checked_sub(settings.idle()).unwrap_or(Timestamp::MIN);
+    let (session, user) = futures_util::try_join!(
+        app.store.touch_session(&project.id, claim, Some(place), idle_since, now),
+        app.store.touch_user(&project.id, claim.user_id, now),
+    )?;
+    let (session, user) = session.zip(user).ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
+    if !session.is_live(&user.user, settings, now) {
+        return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
+    }
+    Ok(access_token(app, project, &user.user, &session))
+}

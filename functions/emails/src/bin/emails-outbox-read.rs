@@ -1,0 +1,7 @@
+//! Lambda of [`outbox_read`](emails_functions::outbox_read).
+use emails_functions::outbox_read::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`send`](emails_functions::send).
+use emails_functions::send::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,70 @@
+//! `GET /api/v1/emails/outbox`: the entries of the outbox, newest first.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, Query};
+use shared::http::{Json, Route};
+use shared::model::outbox::{OutboxEntry, SimpleStatus, Status};
+use shared::model::outbox_view::OutboxView;
+use shared::product_api::cursor;
+use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::{Access, Error, Input, Server};
+use shared::store::outbox::ListPosition;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("emails-outbox-list", "/api/v1/emails/outbox")
+    .summary("Lists the entries of the outbox, newest first")
+    .table(&[BatchGetItem, Query])
+    .errors(&["INVALID_CURSOR"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ListQuery {
+    #[schema(value_type = Option<Status>)]
+    status: Option<Param<Status>>,
+    #[schema(value_type = Option<SimpleStatus>)]
+    simple_status: Option<Param<SimpleStatus>>,
+    /// 1 to 100; 100 by default.
+    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
+    limit: Option<Param<usize>>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Entries {
+    items: Vec<OutboxView>,
+    is_paginated: bool,
+    pagination: Pagination,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Pagination {
+    /// Opaque; `null` on the last page.
+    next_cursor: Option<String>,
+}
+
+const LIST: &str = "outbox";
+const MAX_LIMIT: usize = 100;
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { query, .. }: Input<Ignored, ListQuery>,
+) -> Result<Json<Entries>, Error> {
+    let limit = query.limit.map_or(MAX_LIMIT, |limit| limit.0);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(Problems::one("query.limit", "must be from 1 to 100").into_error("GET", ROUTE.path).into());
+    }
+    let project = &access.project;
+    let start: Option<ListPosition> = query.cursor.map(|cursor| cursor::decode(&app, &project.id, LIST, &cursor)).transpose()?;
+    let wanted = |entry: &OutboxEntry| {
+        let status = entry.status();
+        query.status.is_none_or(|wanted| wanted.0 == status) && query.simple_status.is_none_or(|wanted| wanted.0 == status.simple())
+    };
+    let (entries, next) = app.store.outbox_entries(&project.id, start.as_ref(), project.created_at, limit, app.clock.now(), wanted).await?;
+    let next_cursor = next.map(|next| cursor::encode(&app, &project.id, LIST, &next)).transpose()?;
+    Ok(Json(Entries { items: entries.iter().map(OutboxView::of).collect(), is_paginated: true, pagination: Pagination { next_cursor } }))
+}

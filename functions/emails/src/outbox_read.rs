@@ -1,0 +1,68 @@
+//! `GET /api/v1/emails/outbox/{id}`: one entry of the outbox, with its `ETag`.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
+use http::{HeaderValue, header};
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem};
+use shared::http::{Describe, Description, Json, Route};
+use shared::model::id::EmailId;
+use shared::model::outbox::OutboxEntry;
+use shared::model::outbox_view::OutboxView;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::{Access, Error, Input, KnownError, Server};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("emails-outbox-read", "/api/v1/emails/outbox/{id}")
+    .summary("Reads an entry of the outbox")
+    .table(&[BatchGetItem, GetItem])
+    .errors(&["EMAIL_NOT_FOUND"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct EntryPath {
+    pub(crate) id: EmailId,
+}
+
+/// An entry with its validator, which an update may name in `If-Match`.
+pub struct Entry {
+    view: OutboxView,
+    etag: String,
+}
+
+impl Entry {
+    pub(crate) fn of(entry: &OutboxEntry, version: u64) -> Self {
+        Self { view: OutboxView::of(entry), etag: etag(version) }
+    }
+}
+
+/// The validator of a version.
+pub(crate) fn etag(version: u64) -> String {
+    format!("\"{version}\"")
+}
+
+impl IntoResponse for Entry {
+    fn into_response(self) -> Response {
+        let mut response = Json(self.view).into_response();
+        if let Ok(value) = HeaderValue::from_str(&self.etag) {
+            response.headers_mut().insert(header::ETAG, value);
+        }
+        response
+    }
+}
+
+impl Describe for Entry {
+    fn describe(description: &mut Description) {
+        Json::<OutboxView>::describe(description);
+    }
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { path, .. }: Input<Ignored, Nothing, EntryPath>,
+) -> Result<Entry, Error> {
+    let row = app.store.outbox_entry(&access.project.id, path.id).await?.ok_or(KnownError::EmailNotFound)?;
+    Ok(Entry::of(&row.entry, row.version))
+}

@@ -1,0 +1,55 @@
+//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels a mail until it is being sent (SPEC.md, Endpoints).
+//!
+//! State check and write are one conditional update (WIRE.md, decision 15): when a worker moved the entry meanwhile, the rule decides
+//! again on what it is now.
+
+use axum::extract::State;
+use http::{HeaderMap, header};
+use shared::App;
+use shared::http::Route;
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::model::outbox_patch::{NotEditable, OutboxPatch};
+use shared::product_api::input::Nothing;
+use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::store;
+
+use crate::outbox_read::{Entry, EntryPath, etag};
+
+pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/outbox/{id}")
+    .summary("Edits, pauses, resumes or cancels a mail that is not being sent yet")
+    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .errors(&["EMAIL_NOT_FOUND", "EMAIL_NOT_EDITABLE", "PRECONDITION_FAILED"]);
+
+/// An entry moves at most six times on its way, so a patch meets it after fewer tries than these.
+const TRIES: u32 = 8;
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    headers: HeaderMap,
+    Input { body, path, .. }: Input<OutboxPatch, Nothing, EntryPath>,
+) -> Result<Entry, Error> {
+    let project = &access.project.id;
+    for _ in 0..TRIES {
+        let row = app.store.outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
+        if !matches(&headers, row.version) {
+            return Err(KnownError::PreconditionFailed.into());
+        }
+        let entry = row.entry.apply(body.clone(), app.clock.now()).map_err(|NotEditable(status)| KnownError::EmailNotEditable {
+            email_id: path.id.to_string(),
+            status: status.name().replace('-', "_").to_uppercase(),
+        })?;
+        match app.store.replace_outbox_entry(project, &entry, row.version).await {
+            Ok(()) => return Ok(Entry::of(&entry, row.version + 1)),
+            Err(store::Error::Conflict(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(KnownError::ServiceUnavailable.into())
+}
+
+/// `If-Match` of RFC 9110 §13.1.1.
+fn matches(headers: &HeaderMap, version: u64) -> bool {
+    let Some(wanted) = headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok()) else { return true };
+    wanted.split(',').map(str::trim).any(|tag| tag == "*" || tag == etag(version))
+}

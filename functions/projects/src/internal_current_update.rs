@@ -1,0 +1,26 @@
+//! `PATCH /api/v1/internal/projects/current`: changes settings of the project. A wrong setting changes nothing.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::project_patch::{ProjectPatch, Secrets};
+use shared::model::project_view::AdminProject;
+use shared::product_api::input::Problems;
+use shared::product_api::{Access, Admin, Error, Input};
+
+pub const ROUTE: Route = Route::patch("projects-internal-current-update", "/api/v1/internal/projects/current")
+    .summary("Changes settings of the project")
+    .table(&[BatchGetItem, PutItem, UpdateItem]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { body, .. }: Input<ProjectPatch>,
+) -> Result<Json<AdminProject>, Error> {
+    let secrets = Secrets { sealer: &app.sealer, entropy: &app.entropy };
+    let project = body.apply(access.project, &secrets);
+    let project = project.map_err(|error| Problems::one(&format!("body.{}", error.path), error.message).into_error("PATCH", ROUTE.path))?;
+    app.store.update_project(&project, access.project_version).await?;
+    Ok(Json(AdminProject::of(&project, app.settings.development)))
+}

@@ -1,0 +1,65 @@
+//! `GET /api/v1/projects/{project_id}/.well-known/jwks.json`: the public keys of the project's access tokens (RFC 7517).
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
+use http::{HeaderValue, header};
+use serde::Serialize;
+use serde_json::Value;
+use shared::App;
+use shared::http::TableAction::GetItem;
+use shared::http::{Describe, Description, Json, Route};
+use shared::model::id::ProjectId;
+use shared::product_api::input::{Ignored, Param};
+use shared::product_api::{Error, Input, KnownError};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{project_id}/.well-known/jwks.json")
+    .summary("Reads the public keys of the project's access tokens")
+    .table(&[GetItem])
+    .errors(&["PROJECT_NOT_FOUND"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProjectPath {
+    project_id: String,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct JwksQuery {
+    /// Also the keys of restricted users' tokens.
+    #[schema(value_type = Option<bool>)]
+    include_restricted: Option<Param<bool>>,
+    /// Also the keys of restricted and anonymous users' tokens.
+    #[schema(value_type = Option<bool>)]
+    include_anonymous: Option<Param<bool>>,
+}
+
+/// A JWK set; it may be kept for an hour.
+#[derive(Serialize, ToSchema)]
+pub struct KeySet {
+    #[schema(value_type = Vec<Object>)]
+    keys: Value,
+}
+
+impl IntoResponse for KeySet {
+    fn into_response(self) -> Response {
+        ([(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))], Json(self)).into_response()
+    }
+}
+
+impl Describe for KeySet {
+    fn describe(description: &mut Description) {
+        Json::<Self>::describe(description);
+    }
+}
+
+pub async fn handle(State(app): State<App>, Input { query, path, .. }: Input<Ignored, JwksQuery, ProjectPath>) -> Result<KeySet, Error> {
+    let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
+    let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
+    app.store.project(&id).await?.ok_or_else(unknown)?;
+    let wanted = |param: Option<Param<bool>>| param.is_some_and(|param| param.0);
+    let mut set = app.signer.jwks(&id, wanted(query.include_restricted), wanted(query.include_anonymous));
+    Ok(KeySet { keys: set["keys"].take() })
+}

@@ -1,0 +1,100 @@
+//! The command line: `serve`, which is the default, and the commands that work on the data of a gateway or on a table of AWS.
+
+mod content;
+mod project;
+mod serve;
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+use secrecy::SecretString;
+use shared::clock::Clock;
+use shared::crypto::seal::Sealer;
+use shared::entropy::Entropy;
+use shared::settings::{base_url, deployment_secret, variable};
+use shared::store::Store;
+
+use crate::data::Data;
+use crate::engine::Engine;
+
+/// Gatelet in one process: authentication and public content on an embedded DynamoDB engine.
+///
+/// For development, tests and installations on one machine; the same code runs on Lambda and DynamoDB.
+#[derive(Parser)]
+#[command(version)]
+pub struct Cli {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    serve: serve::Options,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Which data a command works on.
+#[derive(Args, Clone)]
+pub(crate) struct Target {
+    /// Folder of the gateway's data
+    #[arg(long, global = true, value_name = "DIR", default_value = ".gatelet")]
+    data: PathBuf,
+    /// Work on this table of AWS in place of the gateway's data (with the usual AWS environment; `AWS_ENDPOINT_URL_DYNAMODB` is honoured)
+    #[arg(long, global = true, value_name = "NAME")]
+    table: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Answer on one port: the API, the inbox, the API reference
+    Serve(serve::Options),
+    /// Create projects, and read and change their settings
+    #[command(subcommand)]
+    Project(project::Command),
+    /// Publish the public content of the site
+    #[command(subcommand)]
+    Content(content::Command),
+}
+
+impl Cli {
+    pub async fn run(self) -> anyhow::Result<()> {
+        match self.command {
+            None => serve::run(&self.target, self.serve).await,
+            Some(Command::Serve(options)) => serve::run(&self.target, options).await,
+            Some(Command::Project(command)) => command.run(&Tools::open(&self.target).await?).await,
+            Some(Command::Content(command)) => command.run(&self.target).await,
+        }
+    }
+}
+
+/// What the commands that are not `serve` work with.
+pub(crate) struct Tools {
+    pub(crate) store: Store,
+    pub(crate) sealer: Sealer,
+    pub(crate) clock: Clock,
+    pub(crate) entropy: Entropy,
+}
+
+impl Tools {
+    pub(crate) async fn open(target: &Target) -> anyhow::Result<Self> {
+        let (store, secret): (Store, SecretString) = match &target.table {
+            Some(table) => {
+                let secret = variable("GATELET_SECRET").context("GATELET_SECRET is not set: the deployment's secret seals the secrets of providers")?;
+                (Store::connect(table)?, deployment_secret(secret)?)
+            }
+            None => {
+                let data = Data::existing(&target.data)?;
+                let engine = Engine::open(Some(&data.database()), None).await?;
+                (engine.store(), data.secret(&Entropy::system())?)
+            }
+        };
+        Ok(Self { store, sealer: Sealer::new(&secret), clock: Clock::system(), entropy: Entropy::system() })
+    }
+}
+
+/// The URL of the site, for links in its content.
+pub(crate) fn site_url(listen: &str) -> anyhow::Result<String> {
+    match variable("GATELET_SITE_URL") {
+        Some(url) => Ok(base_url("GATELET_SITE_URL", &url)?),
+        None => Ok(format!("http://{listen}")),
+    }
+}

@@ -1,0 +1,152 @@
+//! `gateway serve`: starts the service and stops it cleanly.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use dynoxide::Database;
+use secrecy::{ExposeSecret as _, SecretString};
+use shared::clock::Clock;
+use shared::crypto::password::Hasher;
+use shared::entropy::Entropy;
+use shared::settings::{self, Settings, base_url, variable};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use super::{Target, site_url};
+use crate::content;
+use crate::data::Data;
+use crate::engine::Engine;
+use crate::inbox::Inbox;
+use crate::keys::Keys;
+use crate::service::{Parts, Service};
+
+#[derive(Args, Clone)]
+pub(super) struct Options {
+    /// Where to answer
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8787")]
+    listen: SocketAddr,
+    /// Keep everything in memory: nothing is left when the gateway stops
+    #[arg(long)]
+    memory: bool,
+    /// Serve the embedded DynamoDB engine on this port of the same address, for other processes
+    #[arg(long, value_name = "PORT")]
+    dynamodb_port: Option<u16>,
+    /// Believe the viewer headers of a distribution without proof (for tests)
+    #[arg(long, hide = true)]
+    trust_viewer_headers: bool,
+}
+
+/// How long running requests may take to finish after a signal.
+const GRACE: Duration = Duration::from_secs(10);
+
+pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()> {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("GATELET_LOG").unwrap_or_else(|_| "warn".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    // The ports first: nothing is created for a gateway that cannot answer.
+    let listener = listen(options.listen).await?;
+    let address = listener.local_addr()?;
+    let dynamodb = match options.dynamodb_port {
+        Some(port) => Some(listen(SocketAddr::new(address.ip(), port)).await?),
+        None => None,
+    };
+    let (clock, entropy) = (Clock::system(), Entropy::system());
+    let data = if options.memory { None } else { Some(Data::create(&target.data)?) };
+    let engine = Engine::open(data.as_ref().map(Data::database).as_deref(), None).await?;
+    let secret = match (&data, variable("GATELET_SECRET")) {
+        (_, Some(secret)) => settings::deployment_secret(secret)?,
+        (Some(data), None) => data.secret(&entropy)?,
+        (None, None) => entropy.code(),
+    };
+    let settings = settings(address, secret, options.trust_viewer_headers)?;
+    let inbox = Inbox::open(data.as_ref().map(Data::mails), clock.clone()).context("the mails of the inbox cannot be read")?;
+
+    let keys_file = data.as_ref().map(Data::keys_file);
+    let keys = Keys::choose(keys_file.as_deref(), &entropy)?;
+    let is_new = keys.install(&engine.store(), &clock, &entropy).await?;
+    if let Some(file) = &keys_file {
+        keys.save(file)?;
+    }
+    content::publish_sample_once(&engine.store(), &settings.site_url).await?;
+    let service = Service::new(Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default() });
+    print_start(&service.app.settings, &keys, data.as_ref().filter(|_| !is_new));
+    serve(service, listener, dynamodb.map(|listener| (listener, engine.database()))).await
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
+}
+
+fn settings(address: SocketAddr, secret: SecretString, trust_viewer_headers: bool) -> anyhow::Result<Settings> {
+    // Providers and mails send people here, so it is the name that they would type.
+    let host = if address.ip().is_loopback() || address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
+    let listen = format!("{host}:{}", address.port());
+    let api_url = match variable("GATELET_API_URL") {
+        Some(url) => base_url("GATELET_API_URL", &url)?,
+        None => format!("http://{listen}"),
+    };
+    Ok(Settings {
+        site_url: site_url(&listen)?,
+        sender: variable("GATELET_SENDER").unwrap_or_else(|| settings::default_sender(&api_url)),
+        development: api_url.starts_with("http:"),
+        api_url,
+        secret,
+        origin_secret: variable("GATELET_ORIGIN_SECRET").map(Into::into),
+        trust_viewer_headers,
+        access_token_life: settings::access_token_life()?,
+    })
+}
+
+fn print_start(settings: &Settings, keys: &Keys, saved: Option<&Data>) {
+    println!("Gatelet answers at {}", settings.api_url);
+    println!("  API            {}/api/v1", settings.api_url);
+    println!("  API reference  {}/docs/api", settings.api_url);
+    println!("  Inbox          {}/inbox", settings.api_url);
+    println!("  Project        {}", keys.project_id);
+    match saved {
+        Some(data) => println!("  Keys           in {}", data.keys_file().display()),
+        None => {
+            println!("  Client key     {}", keys.client.expose_secret());
+            println!("  Server key     {}", keys.server.expose_secret());
+            println!("  Admin key      {}", keys.admin.expose_secret());
+        }
+    }
+}
+
+async fn serve(service: Service, listener: TcpListener, dynamodb: Option<(TcpListener, Database)>) -> anyhow::Result<()> {
+    let (stop, stopped) = watch::channel(false);
+    let worker = service.spawn_worker(stopped.clone());
+    if let Some((listener, database)) = dynamodb {
+        println!("  DynamoDB       http://{}", listener.local_addr()?);
+        tokio::spawn(dynoxide::server::serve_on(listener, database));
+    }
+    let make_service = service.router.into_make_service_with_connect_info::<SocketAddr>();
+    let mut ended = stopped;
+    let server = axum::serve(listener, make_service).with_graceful_shutdown(async move {
+        let _ = ended.changed().await;
+    });
+    let server = tokio::spawn(server.into_future());
+    signal().await?;
+    println!("Stopping: running requests finish");
+    stop.send_replace(true);
+    // A client that keeps its request open does not keep the gateway: the data is safe at every moment.
+    let finished = async { (server.await, worker.await) };
+    match tokio::time::timeout(GRACE, finished).await {
+        Ok((served, worked)) => {
+            served.context("the server failed")?.context("the server failed")?;
+            worked.context("the outbox worker failed")
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+/// Waits for SIGINT or SIGTERM.
+async fn signal() -> anyhow::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        result = tokio::signal::ctrl_c() => Ok(result?),
+        _ = terminate.recv() => Ok(()),
+    }
+}

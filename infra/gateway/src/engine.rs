@@ -1,0 +1,170 @@
+//! The embedded DynamoDB engine behind the real SDK client: an HTTP connector that hands requests to the engine in this process.
+//!
+//! Everything above the connector is the code path of AWS: serialisation, retries, errors. Nothing goes through a socket. Writes run on
+//! the blocking threads, as each waits for its fsync.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::{Credentials, Region};
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use dynoxide::{Database, DynoxideError};
+use serde::de::DeserializeOwned;
+use shared::store::connect::base_config;
+use shared::store::{Store, table};
+use tokio::sync::Notify;
+
+/// The name of the table in an embedded engine.
+pub const TABLE: &str = "gatelet";
+
+/// An embedded engine with its table.
+#[derive(Clone)]
+pub struct Engine {
+    database: Database,
+    client: Client,
+    outbox_changed: Arc<Notify>,
+}
+
+/// What is seen of every call: the operation and its body. Tests record with it, or fail the call.
+pub trait Observe: Send + Sync {
+    /// `Some` answers the call in place of the engine: the type of a DynamoDB error and its message.
+    fn before(&self, operation: &str, body: &[u8]) -> Option<(String, String)>;
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the database {path} cannot be opened: {reason}")]
+    Open { path: String, reason: String },
+    #[error("the table cannot be created: {0}")]
+    Table(#[from] shared::store::Error),
+}
+
+impl Engine {
+    /// Opens the engine on a file, or in memory, and creates the table on the first start.
+    pub async fn open(file: Option<&Path>, observer: Option<Arc<dyn Observe>>) -> Result<Self, Error> {
+        let path = file.map(|file| file.display().to_string());
+        let database = match &path {
+            Some(path) => Database::new(path),
+            None => Database::memory(),
+        };
+        let failed = |error: DynoxideError| Error::Open { path: path.clone().unwrap_or_default(), reason: error.to_string() };
+        let database = database.map_err(failed)?;
+        let outbox_changed = Arc::new(Notify::new());
+        let connector = Connector { database: database.clone(), outbox_changed: Arc::clone(&outbox_changed), observer };
+        let config = base_config()
+            .region(Region::from_static("local"))
+            .credentials_provider(Credentials::new("local", "local", None, None, "embedded"))
+            .endpoint_url("http://embedded.invalid")
+            .http_client(connector)
+            .build();
+        let engine = Self { database, client: Client::from_conf(config), outbox_changed };
+        table::create(&engine.client, TABLE).await?;
+        Ok(engine)
+    }
+
+    pub fn store(&self) -> Store {
+        Store::new(self.client.clone(), TABLE)
+    }
+
+    /// The engine itself, to serve it over HTTP.
+    pub fn database(&self) -> Database {
+        self.database.clone()
+    }
+
+    /// Waits until an entry of the outbox was written.
+    pub async fn outbox_changed(&self) {
+        self.outbox_changed.notified().await;
+    }
+}
+
+#[derive(Clone)]
+struct Connector {
+    database: Database,
+    outbox_changed: Arc<Notify>,
+    observer: Option<Arc<dyn Observe>>,
+}
+
+impl std::fmt::Debug for Connector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Connector")
+    }
+}
+
+impl HttpClient for Connector {
+    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+impl HttpConnector for Connector {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let connector = self.clone();
+        HttpConnectorFuture::new(async move {
+            let target = request.headers().get("x-amz-target").unwrap_or_default();
+            let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
+            let body = request.body().bytes().unwrap_or_default().to_vec();
+            if let Some((kind, message)) = connector.observer.as_ref().and_then(|observer| observer.before(&operation, &body)) {
+                let body = serde_json::json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{kind}"), "message": message });
+                return response(400, body.to_string());
+            }
+            let reads = matches!(operation.as_str(), "GetItem" | "BatchGetItem" | "Query" | "DescribeTable");
+            let touches_outbox = !reads && body.windows(3).any(|window| window == b"\"M#");
+            let database = connector.database.clone();
+            let result = if reads {
+                dispatch(&database, &operation, &body)
+            } else {
+                let task = tokio::task::spawn_blocking({
+                    let operation = operation.clone();
+                    move || dispatch(&database, &operation, &body)
+                });
+                task.await.map_err(|error| ConnectorError::other(error.into(), None))?
+            };
+            match result {
+                Ok(body) => {
+                    if touches_outbox {
+                        connector.outbox_changed.notify_one();
+                    }
+                    response(200, body)
+                }
+                Err(error) => response(error.status_code(), error.to_json()),
+            }
+        })
+    }
+}
+
+fn response(status: u16, body: String) -> Result<HttpResponse, ConnectorError> {
+    let status = status.try_into().map_err(|error| ConnectorError::other(Box::new(error), None))?;
+    let mut response = HttpResponse::new(status, SdkBody::from(body));
+    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+    Ok(response)
+}
+
+/// Runs one operation of DynamoDB's API on the engine.
+fn dispatch(database: &Database, operation: &str, body: &[u8]) -> Result<String, DynoxideError> {
+    match operation {
+        "GetItem" => answer(body, |request| database.get_item(request)),
+        "BatchGetItem" => answer(body, |request| database.batch_get_item(request)),
+        "Query" => answer(body, |request| database.query(request)),
+        "PutItem" => answer(body, |request| database.put_item(request)),
+        "UpdateItem" => answer(body, |request| database.update_item(request)),
+        "DeleteItem" => answer(body, |request| database.delete_item(request)),
+        "TransactWriteItems" => answer(body, |request| database.transact_write_items(request)),
+        "BatchWriteItem" => answer(body, |request| database.batch_write_item(request)),
+        "CreateTable" => answer(body, |request| database.create_table(request)),
+        "DescribeTable" => answer(body, |request| database.describe_table(request)),
+        "UpdateTimeToLive" => answer(body, |request| database.update_time_to_live(request)),
+        _ => Err(DynoxideError::ValidationException(format!("{operation} is not an operation that Gatelet uses"))),
+    }
+}
+
+fn answer<Q: DeserializeOwned, A: serde::Serialize>(body: &[u8], run: impl FnOnce(Q) -> Result<A, DynoxideError>) -> Result<String, DynoxideError> {
+    let request = serde_json::from_slice(body).map_err(|error| DynoxideError::SerializationException(error.to_string()))?;
+    serde_json::to_string(&run(request)?).map_err(|error| DynoxideError::InternalServerError(error.to_string()))
+}

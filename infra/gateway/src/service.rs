@@ -1,0 +1,106 @@
+//! The service of a gateway: the routers of all areas on one port, and the workers as tasks.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Request};
+use axum::handler::Handler;
+use shared::App;
+use shared::clock::Clock;
+use shared::crypto::password::Hasher;
+use shared::entropy::Entropy;
+use shared::http::client::PeerAddress;
+use shared::http::{Register, Route, Signature, layered};
+use shared::settings::Settings;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::engine::Engine;
+use crate::inbox::Inbox;
+use crate::pages;
+
+/// How often the worker looks without being told: scheduled mails and leases come due by time alone.
+const PATROL: Duration = Duration::from_millis(500);
+
+/// What a gateway is made of; tests bring their own clock and entropy.
+pub struct Parts {
+    pub settings: Settings,
+    pub engine: Engine,
+    pub inbox: Inbox,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub hasher: Hasher,
+}
+
+/// A gateway, ready to answer.
+pub struct Service {
+    pub app: App,
+    pub router: Router,
+    pub inbox: Inbox,
+    engine: Engine,
+}
+
+/// Merges the routers of operations.
+struct Gateway {
+    app: App,
+    router: Router<App>,
+}
+
+impl Register for Gateway {
+    fn operation<H, T>(&mut self, route: Route, handler: H)
+    where
+        H: Handler<T, App> + Signature<T>,
+        T: 'static,
+    {
+        let methods = layered(&self.app, route.interface, axum::routing::on(route.verb.filter(), handler));
+        self.router = std::mem::take(&mut self.router).route(route.path, methods);
+    }
+}
+
+impl Service {
+    pub fn new(parts: Parts) -> Self {
+        let Parts { settings, engine, inbox, clock, entropy, hasher } = parts;
+        let app = App::new(settings, engine.store(), clock, entropy, hasher);
+        let mut gateway = Gateway { app: app.clone(), router: Router::new() };
+        edge_functions::all_operations(&mut gateway);
+        let fallback: Router = edge_functions::fallback::router(&app).with_state(app.clone());
+        let operations = gateway.router.fallback_service(fallback.clone()).method_not_allowed_fallback(move |request: Request| {
+            let fallback = fallback.clone();
+            async move {
+                use axum::response::IntoResponse as _;
+                use tower::ServiceExt as _;
+                fallback.oneshot(request).await.into_response()
+            }
+        });
+        let router = Router::new().merge(pages::router(inbox.clone(), &app)).merge(operations.with_state(app.clone()));
+        Self { app, router: router.layer(axum::middleware::map_request(with_peer_address)), inbox, engine }
+    }
+
+    /// Starts the outbox worker; it stops after the step that it is in once `stop` changes.
+    pub fn spawn_worker(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        let (app, inbox, engine) = (self.app.clone(), Arc::new(self.inbox.clone()), self.engine.clone());
+        tokio::spawn(async move {
+            while !*stop.borrow() {
+                match workers::outbox::step(&app, &*inbox).await {
+                    Ok(0) => {}
+                    Ok(_) => continue,
+                    Err(error) => tracing::error!(%error, "the outbox worker cannot read the table"),
+                }
+                tokio::select! {
+                    () = engine.outbox_changed() => {}
+                    () = tokio::time::sleep(PATROL) => {}
+                    _ = stop.changed() => {}
+                }
+            }
+        })
+    }
+}
+
+/// Puts the address of the connection where handlers look for it.
+async fn with_peer_address(mut request: Request) -> Request {
+    let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| PeerAddress(peer.0.ip()));
+    request.extensions_mut().insert(address.unwrap_or_default());
+    request
+}

@@ -1,0 +1,45 @@
+//! Mails that carry a code: the code, and the entry of the outbox that takes it to its recipient, written together.
+
+use jiff::Timestamp;
+use serde_json::{Map, json};
+
+use crate::App;
+use crate::model::code::{Code, StoredCode};
+use crate::model::id::{EmailId, ProjectId};
+use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use crate::model::redirect::RedirectUrl;
+use crate::store::{self, Write, codes, outbox};
+
+/// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code` (SPEC.md, Endpoints).
+pub fn writes(
+    app: &App,
+    project: &ProjectId,
+    stored: &StoredCode,
+    mail: Builtin,
+    callback: &RedirectUrl,
+    now: Timestamp,
+) -> Result<(Code, [Write; 2]), store::Error> {
+    let code = Code::new(app.entropy.code());
+    let variables = Map::from_iter([
+        ("link".to_owned(), json!(callback.with_query("code", code.text()))),
+        ("otp".to_owned(), json!(code.typed())),
+        ("email".to_owned(), json!(stored.email)),
+    ]);
+    let emails = vec![stored.email.clone()];
+    let to = match stored.user_id {
+        Some(user_id) => Recipients::UserCustomEmails { user_id, emails },
+        None => Recipients::CustomEmails { emails },
+    };
+    let new = NewEntry {
+        to,
+        source: Source::builtin(mail),
+        variables,
+        category: Category::Transactional,
+        is_high_priority: true,
+        created_with: CreatedWith::ProgrammaticCall,
+        scheduled_at: None,
+    };
+    let entry = OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now);
+    let writes = [codes::create(project, &code, stored)?, outbox::create(project, &entry)?];
+    Ok((code, writes))
+}
