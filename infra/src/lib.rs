@@ -1,1 +1,2 @@
 //! Renders the template.
+pub mod openapi;

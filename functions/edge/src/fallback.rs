@@ -3,7 +3,7 @@
 //! API Gateway by itself would answer a wrong method with 404, so the template sends its `$default` here; the gateway uses the same
 //! handler. It knows the routes of all operations and links none of their handlers.
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, Method, header};
@@ -44,15 +44,15 @@ pub fn interface(path: &str) -> Interface {
     if is_content || !is_api { Interface::Content } else { Interface::Product }
 }
 
-pub async fn handle(State(app): State<App>, request: Request) -> Response {
+pub async fn handle(request: Request) -> Response {
     let (method, path) = (request.method(), request.uri().path());
     if *method == Method::OPTIONS {
         return preflight();
     }
     let methods: Vec<Verb> = all_routes().iter().filter(|route| route.matches(path)).map(|route| route.verb).collect();
     match (interface(path), methods.is_empty()) {
-        (Interface::Content, true) => Problem::RouteNotFound.answer(&app.settings.site_url),
-        (Interface::Content, false) => with_allow(Problem::MethodNotAllowed.answer(&app.settings.site_url), &methods),
+        (Interface::Content, true) => Problem::RouteNotFound.into_response(),
+        (Interface::Content, false) => Problem::MethodNotAllowed.into_response(),
         (Interface::Product, true) => KnownError::RouteNotFound.into_response(),
         (Interface::Product, false) => with_allow(KnownError::MethodNotAllowed.into_response(), &methods),
     }
@@ -72,10 +72,10 @@ fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
 
 /// The fallback with what the path's interface does for its answers.
 pub fn router(app: &App) -> axum::Router<App> {
-    use axum::middleware::{from_fn, from_fn_with_state};
+    use axum::middleware::from_fn_with_state;
     use shared::{content_api, product_api};
     let product = axum::Router::new().fallback(handle).layer(from_fn_with_state(app.clone(), product_api::layer));
-    let content = axum::Router::new().fallback(handle).layer(from_fn(content_api::layer));
+    let content = axum::Router::new().fallback(handle).layer(from_fn_with_state(app.clone(), content_api::layer));
     let (product, content) = (product.with_state::<()>(app.clone()), content.with_state::<()>(app.clone()));
     let choose = move |request: Request| {
         use tower::ServiceExt as _;

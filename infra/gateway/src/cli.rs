@@ -78,7 +78,8 @@ impl Tools {
     pub(crate) async fn open(target: &Target) -> anyhow::Result<Self> {
         let (store, secret): (Store, SecretString) = match &target.table {
             Some(table) => {
-                let secret = variable("GATELET_SECRET").context("GATELET_SECRET is not set: the deployment's secret seals the secrets of providers")?;
+                let secret = variable("GATELET_SECRET")
+                    .context("GATELET_SECRET is not set: the deployment's secret seals the secrets of providers")?;
                 (Store::connect(table)?, deployment_secret(secret)?)
             }
             None => {

@@ -8,9 +8,7 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{Credentials, Region};
-use aws_smithy_runtime_api::client::http::{
-    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
-};
+use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
@@ -164,7 +162,10 @@ fn dispatch(database: &Database, operation: &str, body: &[u8]) -> Result<String,
     }
 }
 
-fn answer<Q: DeserializeOwned, A: serde::Serialize>(body: &[u8], run: impl FnOnce(Q) -> Result<A, DynoxideError>) -> Result<String, DynoxideError> {
+fn answer<Q: DeserializeOwned, A: serde::Serialize>(
+    body: &[u8],
+    run: impl FnOnce(Q) -> Result<A, DynoxideError>,
+) -> Result<String, DynoxideError> {
     let request = serde_json::from_slice(body).map_err(|error| DynoxideError::SerializationException(error.to_string()))?;
     serde_json::to_string(&run(request)?).map_err(|error| DynoxideError::InternalServerError(error.to_string()))
 }

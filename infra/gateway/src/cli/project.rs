@@ -10,8 +10,8 @@ use shared::model::project::{KeyKind, Project};
 use shared::model::project_patch::{ProjectPatch, Secrets};
 use shared::model::project_view::AdminProject;
 use shared::product_api::input::Problems;
-use shared::store::projects::ProjectRow;
 use shared::store;
+use shared::store::projects::ProjectRow;
 
 use super::Tools;
 use crate::keys::{Keys, stored_key};
