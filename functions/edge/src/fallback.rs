@@ -72,10 +72,10 @@ fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
 
 /// The fallback with what the path's interface does for its answers.
 pub fn router(app: &App) -> axum::Router<App> {
-    use axum::middleware::{from_fn, from_fn_with_state};
+    use axum::middleware::from_fn_with_state;
     use shared::{content_api, product_api};
     let product = axum::Router::new().fallback(handle).layer(from_fn_with_state(app.clone(), product_api::layer));
-    let content = axum::Router::new().fallback(handle).layer(from_fn(content_api::layer));
+    let content = axum::Router::new().fallback(handle).layer(from_fn_with_state(app.clone(), content_api::layer));
     let (product, content) = (product.with_state::<()>(app.clone()), content.with_state::<()>(app.clone()));
     let choose = move |request: Request| {
         use tower::ServiceExt as _;

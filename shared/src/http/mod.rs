@@ -9,7 +9,7 @@ pub mod route;
 
 use axum::Router;
 use axum::handler::Handler;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, on};
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -40,7 +40,9 @@ where
 /// A method router behind the layer of its interface.
 pub fn layered(app: &App, interface: Interface, methods: MethodRouter<App>) -> MethodRouter<App> {
     match interface {
-        Interface::Content => methods.layer(CatchPanicLayer::custom(content_api::panicked)).layer(from_fn(content_api::layer)),
+        Interface::Content => {
+            methods.layer(CatchPanicLayer::custom(content_api::panicked)).layer(from_fn_with_state(app.clone(), content_api::layer))
+        }
         Interface::Product => {
             methods.layer(CatchPanicLayer::custom(product_api::panicked)).layer(from_fn_with_state(app.clone(), product_api::layer))
         }

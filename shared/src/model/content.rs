@@ -69,9 +69,41 @@ pub struct Resources {
     pub openapi: String,
 }
 
-/// Everything that a site shows, as one publication writes it.
-///
-/// It is one item of the table, so a publication replaces all of it at once for every reader.
+impl Site {
+    /// What a site is before anything is published: its address is all that is known of it.
+    pub fn unpublished(site_url: &str) -> Self {
+        let host = url::Url::parse(site_url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let name = host.unwrap_or_else(|| site_url.to_owned());
+        Self {
+            description: format!("Apps, posts and documentation of {name}."),
+            name,
+            url: site_url.to_owned(),
+            resources: Resources::following(site_url),
+        }
+    }
+}
+
+impl Resources {
+    /// Where the resources of a site are unless it says otherwise: below its own URL, which has no trailing slash.
+    pub fn following(site_url: &str) -> Self {
+        let at = |path: &str| format!("{site_url}{path}");
+        Self {
+            docs: at("/docs"),
+            docs_api_reference: at("/docs/api"),
+            llms_txt: at("/llms.txt"),
+            llms_full_txt: at("/llms-full.txt"),
+            index_md: at("/index.md"),
+            feed_xml: at("/feed.xml"),
+            mcp_discovery: at("/.well-known/mcp.json"),
+            mcp: at("/mcp"),
+            agent_card: at("/.well-known/agent-card.json"),
+            cli_package: at("/cli"),
+            openapi: at("/openapi.json"),
+        }
+    }
+}
+
+/// Everything that a site shows, as one publication writes it: all of it is replaced at once for every reader.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     pub site: Site,
@@ -79,4 +111,18 @@ pub struct Content {
     pub apps: Vec<App>,
     /// Newest first.
     pub blog_posts: Vec<BlogPost>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_without_a_publication_still_has_a_name_and_every_resource() {
+        let site = serde_json::to_value(Site::unpublished("https://example.com")).unwrap();
+        assert_eq!(site["name"], "example.com");
+        let resources = site["resources"].as_object().unwrap();
+        assert_eq!(resources.len(), 11);
+        assert!(resources.values().all(|url| url.as_str().unwrap().starts_with("https://example.com/")));
+    }
 }

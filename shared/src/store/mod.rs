@@ -67,6 +67,9 @@ pub enum Error {
     Corrupt(#[from] serde_dynamo::Error),
     #[error("the table refused a request: {0}")]
     Refused(String),
+    /// More than one write can take. Nothing was written.
+    #[error("this is too much to write at once: {0}")]
+    TooMuch(String),
 }
 
 /// How often a transaction is tried again that others' transactions got in the way of.
