@@ -1,5 +1,19 @@
-//! Interface A: the public content of a site.
+//! Interface A: the public content of a site (SPEC.md, Interface A). Four reads of what the last publication wrote; they need no
+//! credentials, take no query and change nothing. `shared::content_api` gives their answers validators, cache rules and errors.
+//!
+//! Before the first publication there are no apps and no posts, and the site is known by its address alone.
+
+pub mod get_app;
+pub mod get_site;
+pub mod list_apps;
+pub mod list_blog_posts;
 
 use shared::http::Register;
 
-pub fn operations(_: &mut impl Register) {}
+/// The operations of this area.
+pub fn operations(register: &mut impl Register) {
+    register.operation(list_apps::ROUTE, list_apps::handle);
+    register.operation(get_app::ROUTE, get_app::handle);
+    register.operation(list_blog_posts::ROUTE, list_blog_posts::handle);
+    register.operation(get_site::ROUTE, get_site::handle);
+}

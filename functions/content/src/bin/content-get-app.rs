@@ -1,0 +1,7 @@
+//! Lambda of [`get_app`].
+use content_functions::get_app::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`list_apps`].
+use content_functions::list_apps::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

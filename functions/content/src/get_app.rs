@@ -1,0 +1,45 @@
+//! `GET /api/v1/apps/{app_id}`: one visible app. A hidden one is not there.
+
+use axum::extract::{FromRequestParts, Path, State};
+use http::request::Parts;
+use serde::Deserialize;
+use shared::App;
+use shared::content_api::{Data, Problem};
+use shared::http::describe::{Describe, Described, Description};
+use shared::http::{Json, Route, TableAction};
+use shared::model::content;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("content-get-app", "/api/v1/apps/{app_id}")
+    .content()
+    .summary("Gives one public app.")
+    .table(&[TableAction::GetItem])
+    .errors(&["app_not_found"]);
+
+/// Which app is asked for. No text is malformed here, not even one that is not UTF-8: it is the id of no app.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct AppPath {
+    /// The identifier of the app in the directory.
+    app_id: String,
+}
+
+impl FromRequestParts<App> for AppPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let path = Path::from_request_parts(parts, app).await;
+        path.map(|Path(path)| path).map_err(|_| Problem::AppNotFound)
+    }
+}
+
+impl Describe for AppPath {
+    fn describe(description: &mut Description) {
+        description.path = Some(Described::of::<Self>());
+    }
+}
+
+pub async fn handle(State(app): State<App>, path: AppPath) -> Result<Json<Data<content::App>>, Problem> {
+    let mut apps = app.store.apps().await?.into_iter();
+    let data = apps.find(|app| app.id == path.app_id).ok_or(Problem::AppNotFound)?;
+    Ok(Json(Data { data }))
+}

@@ -1,0 +1,18 @@
+//! `GET /api/v1/site`: who the site is, and where its documentation is for people and for agents.
+
+use axum::extract::State;
+use shared::App;
+use shared::content_api::{Data, Problem};
+use shared::http::{Json, Route, TableAction};
+use shared::model::content::Site;
+
+pub const ROUTE: Route = Route::get("content-get-site", "/api/v1/site")
+    .content()
+    .summary("Tells the identity of the site and the URLs of its documentation.")
+    .table(&[TableAction::GetItem]);
+
+pub async fn handle(State(app): State<App>) -> Result<Json<Data<Site>>, Problem> {
+    let published = app.store.site().await?;
+    let data = published.unwrap_or_else(|| Site::unpublished(&app.settings.site_url));
+    Ok(Json(Data { data }))
+}

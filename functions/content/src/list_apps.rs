@@ -1,0 +1,15 @@
+//! `GET /api/v1/apps`: the visible apps, in the order of their directory.
+
+use axum::extract::State;
+use shared::App;
+use shared::content_api::{Data, Problem};
+use shared::http::{Json, Route, TableAction};
+use shared::model::content;
+
+pub const ROUTE: Route =
+    Route::get("content-list-apps", "/api/v1/apps").content().summary("Lists the public apps.").table(&[TableAction::GetItem]);
+
+pub async fn handle(State(app): State<App>) -> Result<Json<Data<Vec<content::App>>>, Problem> {
+    let data = app.store.apps().await?;
+    Ok(Json(Data { data }))
+}

@@ -1,0 +1,17 @@
+//! `GET /api/v1/blog-posts`: the metadata of all posts, newest first.
+
+use axum::extract::State;
+use shared::App;
+use shared::content_api::{Data, Problem};
+use shared::http::{Json, Route, TableAction};
+use shared::model::content::BlogPost;
+
+pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-posts")
+    .content()
+    .summary("Lists the posts of the blog with short excerpts.")
+    .table(&[TableAction::Query]);
+
+pub async fn handle(State(app): State<App>) -> Result<Json<Data<Vec<BlogPost>>>, Problem> {
+    let data = app.store.blog_posts().await?;
+    Ok(Json(Data { data }))
+}
