@@ -138,7 +138,7 @@ fn pages(posts: &[BlogPost]) -> Result<Vec<&[BlogPost]>, Error> {
             pages.push(&posts[start..index]);
             (start, bytes) = (index, 0);
         }
-        bytes += size;
+        bytes += size + 1;
     }
     if start < posts.len() {
         pages.push(&posts[start..]);
