@@ -17,16 +17,17 @@ const CACHE: &str = "public, max-age=60, stale-while-revalidate=600";
 
 /// Wraps an operation of interface A.
 pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    // A preflight is neither an error nor content.
-    if request.method() == Method::OPTIONS {
-        return next.run(request).await;
-    }
-    let (wanted, is_head) = (wanted(request.headers()), request.method() == Method::HEAD);
+    let (wanted, is_head, is_preflight) =
+        (wanted(request.headers()), request.method() == Method::HEAD, request.method() == Method::OPTIONS);
     // The validator of HEAD is that of GET, so the body is made and left out.
     if is_head {
         *request.method_mut() = Method::GET;
     }
-    let mut response = answer(next.run(request).await, &wanted, &app.settings.site_url).await;
+    let response = next.run(request).await;
+    if is_preflight && response.status().is_success() {
+        return response;
+    }
+    let mut response = answer(response, &wanted, &app.settings.site_url).await;
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("etag"));
