@@ -1,0 +1,102 @@
+//! The beginning of a post as plain text: what its paragraphs, lists and quotes say. Headings are left out, as the first one repeats
+//! the title; code blocks, HTML, images, tables and footnotes are left out, as they say nothing without their form.
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use super::source::collapsed;
+
+/// In characters, the ellipsis included (WIRE.md, decision 17).
+pub(super) const MAX_CHARACTERS: usize = 200;
+
+pub(super) fn of_markdown(markdown: &str) -> String {
+    shortened(&collapsed(&plain_text(markdown)))
+}
+
+fn plain_text(markdown: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let (mut text, mut skipped) = (String::new(), 0_usize);
+    for event in Parser::new_ext(markdown, options) {
+        match event {
+            Event::Start(tag) if is_left_out(&tag.to_end()) || matches!(tag, Tag::HtmlBlock) => skipped += 1,
+            Event::End(tag) if is_left_out(&tag) || tag == TagEnd::HtmlBlock => {
+                skipped = skipped.saturating_sub(1);
+                separate(&mut text, tag);
+            }
+            Event::End(tag) => separate(&mut text, tag),
+            Event::Text(part) | Event::Code(part) if skipped == 0 => text.push_str(&part),
+            Event::SoftBreak | Event::HardBreak | Event::Rule => text.push(' '),
+            _ => {}
+        }
+        // The rest of a long post cannot be seen; spaces that collapse later are allowed for.
+        if text.len() > 64 * MAX_CHARACTERS {
+            break;
+        }
+    }
+    text
+}
+
+fn is_left_out(tag: &TagEnd) -> bool {
+    matches!(tag, TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::Image | TagEnd::Table | TagEnd::FootnoteDefinition)
+}
+
+/// Blocks are words apart; the ends of emphasis and links are not.
+fn separate(text: &mut String, tag: TagEnd) {
+    if !matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image) {
+        text.push(' ');
+    }
+}
+
+/// The text, or as many whole words of its beginning as fit with an ellipsis. A word that fits in no excerpt is cut.
+fn shortened(text: &str) -> String {
+    let Some((_, _)) = text.char_indices().nth(MAX_CHARACTERS) else { return text.to_owned() };
+    let end = text.char_indices().nth(MAX_CHARACTERS - 1).map_or(text.len(), |(index, _)| index);
+    let (kept, rest) = text.split_at(end);
+    let whole = if rest.starts_with(' ') { kept } else { kept.rsplit_once(' ').map_or(kept, |(words, _)| words) };
+    format!("{}…", whole.trim_end_matches([' ', ',', ';', ':']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_becomes_the_text_that_a_reader_sees() {
+        for (markdown, text) in [
+            ("# Title\n\nSome *very* **good** `code` and a [link](https://example.com).", "Some very good code and a link."),
+            ("One\ntwo  \nthree\n\nfour", "One two three four"),
+            ("Before\n\n```rust\nfn main() {}\n```\n\nafter", "Before after"),
+            ("Before\n\n    indented code\n\nafter", "Before after"),
+            ("<div>gone</div>\n\nkept <b>bold</b> &amp; more", "kept bold & more"),
+            ("See ![a *picture*](x.png) here", "See here"),
+            ("- one\n- two\n  - three", "one two three"),
+            ("> quoted\n\n---\n\nnot", "quoted not"),
+            ("| a | b |\n|---|---|\n| c | d |\n\nText[^1]\n\n[^1]: a note", "Text"),
+            ("em*pha*sis ~~no~~", "emphasis no"),
+            ("", ""),
+            ("# Only a heading", ""),
+        ] {
+            assert_eq!(of_markdown(markdown), text, "{markdown}");
+        }
+    }
+
+    #[test]
+    fn an_excerpt_is_cut_at_a_word() {
+        let words = "word ".repeat(60);
+        let excerpt = of_markdown(&words);
+        assert!(excerpt.chars().count() <= MAX_CHARACTERS);
+        assert!(excerpt.ends_with("word…"), "{excerpt}");
+    }
+
+    #[test]
+    fn two_hundred_characters_are_whole_and_one_more_is_cut() {
+        let fits = format!("{} {}", "a".repeat(99), "ü".repeat(100));
+        assert_eq!(of_markdown(&fits), fits);
+        assert_eq!(of_markdown(&format!("{fits}x")), format!("{}…", "a".repeat(99)));
+    }
+
+    #[test]
+    fn a_word_that_fits_in_no_excerpt_is_cut_between_characters() {
+        let excerpt = of_markdown(&"語".repeat(300));
+        assert_eq!(excerpt, format!("{}…", "語".repeat(199)));
+    }
+}

@@ -1,0 +1,53 @@
+//! The URLs of the content: absolute, and below the site's own URL unless they say otherwise.
+
+use toml::Spanned;
+use url::Url;
+
+use super::source::{Place, PublishError};
+
+/// Longest id or slug; it is a segment of a URL.
+const MAX_SEGMENT: usize = 100;
+
+pub(super) struct Links {
+    /// Without a trailing slash.
+    pub site_url: String,
+}
+
+impl Links {
+    pub(super) fn of(site_url: &str) -> Result<Self, PublishError> {
+        let url = absolute(site_url).map_err(|message| PublishError::of_file(format!("the site's URL `{site_url}`"), message))?;
+        Ok(Self { site_url: url.trim_end_matches('/').to_owned() })
+    }
+
+    /// The URL that a text of the content means.
+    fn resolve(&self, text: &str) -> Result<String, &'static str> {
+        if text.starts_with('/') && !text.starts_with("//") { absolute(&format!("{}{text}", self.site_url)) } else { absolute(text) }
+    }
+
+    /// The URL that a field gives, or the one at `path` below the site.
+    pub(super) fn or_default(&self, place: &Place<'_>, given: Option<&Spanned<String>>, path: &str) -> Result<String, PublishError> {
+        match given {
+            Some(given) => self.resolve(given.get_ref()).map_err(|message| place.error(given, format!("`{}` {message}", given.get_ref()))),
+            None => Ok(format!("{}{path}", self.site_url)),
+        }
+    }
+}
+
+fn absolute(text: &str) -> Result<String, &'static str> {
+    const EXPECTED: &str = "is not a URL: it must be absolute with http or https, or a path that begins with one /";
+    // The parser would drop or encode these, and the author meant something else.
+    if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
+        return Err(EXPECTED);
+    }
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host()).ok_or(EXPECTED)?;
+    let has_slashes = text.split_once(':').is_some_and(|(_, rest)| rest.starts_with("//"));
+    if has_slashes { Ok(url.into()) } else { Err(EXPECTED) }
+}
+
+/// Whether a text can be an id or a slug, which stand in URLs as they are: `[a-z0-9][a-z0-9._-]*`.
+pub(super) fn segment(text: &str) -> Result<(), String> {
+    let is_first = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let fits = text.starts_with(is_first) && text.chars().all(|c| is_first(c) || matches!(c, '.' | '_' | '-')) && text.len() <= MAX_SEGMENT;
+    let rule = "must begin with a lower-case letter or a digit and have only those, `.`, `_` and `-`";
+    if fits { Ok(()) } else { Err(format!("`{text}` {rule}, at most {MAX_SEGMENT}")) }
+}

@@ -1,0 +1,130 @@
+//! `blog/*.md`: the posts. Only their metadata is published; the text gives the excerpt.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use serde::Deserialize;
+use shared::model::content::BlogPost;
+use toml::{Spanned, Value};
+
+use super::links::{Links, segment};
+use super::source::{Place, PublishError, Source, collapsed};
+use super::{dates, excerpt};
+
+const FENCE: &str = "+++";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FrontMatter {
+    slug: Option<Spanned<String>>,
+    title: Option<Spanned<String>>,
+    published_at: Option<Spanned<Value>>,
+    url: Option<Spanned<String>>,
+    excerpt: Option<Spanned<String>>,
+    #[serde(default)]
+    draft: bool,
+}
+
+/// Reads the Markdown files of `blog/`, which may be absent. Hidden files are editors' and not posts.
+pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
+    let entries = match std::fs::read_dir(dir.join("blog")) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(PublishError::of_file("blog", error)),
+    };
+    let mut posts = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| PublishError::of_file("blog", error))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with('.') || path.extension().is_none_or(|extension| extension != "md") || path.is_dir() {
+            continue;
+        }
+        let name = format!("blog/{name}");
+        let bytes = std::fs::read(&path).map_err(|error| PublishError::of_file(&name, error))?;
+        posts.push(Source::of_bytes(&name, bytes)?);
+    }
+    posts.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(posts)
+}
+
+/// The posts, newest first. Drafts are checked like the others and published nowhere.
+pub(super) fn parse_all(sources: &[Source], links: &Links) -> Result<Vec<BlogPost>, PublishError> {
+    let (mut posts, mut slugs) = (Vec::new(), HashMap::new());
+    for source in sources {
+        let (post, matter, start) = parse(source, links)?;
+        if let Some(other) = slugs.insert(post.slug.clone(), &source.name) {
+            let at = matter.slug.as_ref().map_or(0, |slug| start + slug.span().start);
+            return Err(source.error(at, format!("the slug `{}` is that of {other} already", post.slug)));
+        }
+        if !matter.draft {
+            posts.push(post);
+        }
+    }
+    posts.sort_by(|a, b| b.published_at.cmp(&a.published_at).then_with(|| a.slug.cmp(&b.slug)));
+    Ok(posts)
+}
+
+fn parse(source: &Source, links: &Links) -> Result<(BlogPost, FrontMatter, usize), PublishError> {
+    let (range, body) = divide(source)?;
+    let start = range.start;
+    let matter: FrontMatter = source.toml(range)?;
+    let place = Place { source, start };
+    let slug = slug(&matter, &place)?;
+    let post = BlogPost {
+        title: place.required(matter.title.as_ref(), "title", 0)?,
+        published_at: published_at(matter.published_at.as_ref(), &place)?,
+        excerpt: excerpt_of(matter.excerpt.as_ref(), &place, body)?,
+        url: links.or_default(&place, matter.url.as_ref(), &format!("/blog/{slug}"))?,
+        slug,
+    };
+    Ok((post, matter, start))
+}
+
+/// Where the TOML between the fences is, and the Markdown after them.
+fn divide(source: &Source) -> Result<(Range<usize>, &str), PublishError> {
+    let (mut start, mut offset) = (None, 0);
+    for line in source.text.split_inclusive('\n') {
+        let is_fence = line.trim_end() == FENCE;
+        match start {
+            None if is_fence => start = Some(line.len()),
+            None => break,
+            Some(start) if is_fence => return Ok((start..offset, &source.text[offset + line.len()..])),
+            Some(_) => {}
+        }
+        offset += line.len();
+    }
+    let missing = if start.is_some() { "the line `+++` that ends the front matter is missing" } else { "the file must begin with front matter: TOML between two lines `+++`" };
+    Err(source.error(0, missing))
+}
+
+fn slug(matter: &FrontMatter, place: &Place<'_>) -> Result<String, PublishError> {
+    let (slug, at) = match &matter.slug {
+        Some(slug) => (slug.get_ref().as_str(), place.start + slug.span().start),
+        None => (file_stem(&place.source.name), 0),
+    };
+    segment(slug).map_err(|message| place.source.error(at, format!("the slug {message}")))?;
+    Ok(slug.to_owned())
+}
+
+/// `hello` of `blog/hello.md`.
+fn file_stem(name: &str) -> &str {
+    let name = name.strip_prefix("blog/").unwrap_or(name);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+fn published_at(value: Option<&Spanned<Value>>, place: &Place<'_>) -> Result<String, PublishError> {
+    let value = value.ok_or_else(|| place.source.error(place.start, "`published_at` is missing"))?;
+    let text = match value.get_ref() {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    dates::normalised(&text).map_err(|message| place.error(value, format!("`{text}` {message}")))
+}
+
+fn excerpt_of(given: Option<&Spanned<String>>, place: &Place<'_>, body: &str) -> Result<String, PublishError> {
+    let Some(given) = given else { return Ok(excerpt::of_markdown(body)) };
+    let text = collapsed(given.get_ref());
+    let (length, max) = (text.chars().count(), excerpt::MAX_CHARACTERS);
+    if length > max { Err(place.error(given, format!("`excerpt` has {length} characters, at most {max} are allowed"))) } else { Ok(text) }
+}

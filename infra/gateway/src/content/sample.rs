@@ -1,0 +1,47 @@
+//! The content that the gateway shows before anybody published their own: a made-up product, read by the same rules as any other.
+
+use shared::model::content::Content;
+
+use super::source::Source;
+use super::{Files, parse};
+
+macro_rules! file {
+    ($name:literal) => {
+        Source::new($name, include_str!(concat!("../../sample/", $name)))
+    };
+}
+
+/// The sample content of a site at `site_url`, an absolute http or https URL.
+///
+/// Panics when `site_url` is something else; the settings refuse such a URL before.
+pub fn sample(site_url: &str) -> Content {
+    let files = Files {
+        site: file!("site.toml"),
+        apps: Some(file!("apps.toml")),
+        posts: vec![file!("blog/codes-that-survive-a-mail-scanner.md"), file!("blog/hello.md"), file!("blog/one-table.md")],
+    };
+    #[expect(clippy::expect_used, reason = "the files are part of the program, and a test reads them")]
+    parse(&files, site_url).expect("the sample content is sound")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_is_sound_and_follows_the_site() {
+        let content = sample("https://example.com");
+        assert_eq!(content.site.url, "https://example.com");
+        assert!(content.apps.iter().all(|app| app.url.starts_with("https://")));
+        assert!(content.apps.iter().all(|app| app.id != "lantern-labs"), "a hidden app is not published");
+        assert_eq!(content.blog_posts.len(), 3);
+        assert!(content.blog_posts.is_sorted_by(|a, b| a.published_at >= b.published_at));
+        assert!(content.blog_posts.iter().all(|post| !post.excerpt.is_empty()));
+    }
+
+    #[test]
+    fn every_file_of_the_sample_directory_is_part_of_it() {
+        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample");
+        assert_eq!(crate::content::read_directory(&dir, "https://example.com"), Ok(sample("https://example.com")));
+    }
+}

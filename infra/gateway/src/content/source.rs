@@ -1,0 +1,101 @@
+//! A file of the content, which knows the line of what is wrong in it.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+
+/// Why content is not published: the file, the line where one is to blame, and what is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublishError {
+    pub file: String,
+    /// From 1.
+    pub line: Option<usize>,
+    pub message: String,
+}
+
+impl PublishError {
+    pub(super) fn of_file(file: impl Into<String>, message: impl fmt::Display) -> Self {
+        Self { file: file.into(), line: None, message: message.to_string() }
+    }
+}
+
+impl fmt::Display for PublishError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
+            None => write!(f, "{}: {}", self.file, self.message),
+        }
+    }
+}
+
+impl std::error::Error for PublishError {}
+
+/// A file: its name as messages show it, with `/` on every system, and its text.
+pub(super) struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+impl Source {
+    pub(super) fn new(name: &str, text: &str) -> Self {
+        Self { name: name.to_owned(), text: text.to_owned() }
+    }
+
+    /// Reads a file below `dir`; `None` when there is none.
+    pub(super) fn read(dir: &Path, name: &str) -> Result<Option<Self>, PublishError> {
+        match std::fs::read(dir.join(name)) {
+            Ok(bytes) => Self::of_bytes(name, bytes).map(Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(PublishError::of_file(name, error)),
+        }
+    }
+
+    pub(super) fn of_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, PublishError> {
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = String::from_utf8_lossy(good).matches('\n').count() + 1;
+            PublishError { file: name.to_owned(), line: Some(line), message: "the file is not UTF-8".to_owned() }
+        })?;
+        // Some editors put a byte order mark before the text.
+        Ok(Self::new(name, text.strip_prefix('\u{feff}').unwrap_or(&text)))
+    }
+
+    /// What is wrong at an offset in bytes.
+    pub(super) fn error(&self, offset: usize, message: impl fmt::Display) -> PublishError {
+        let before = self.text.get(..offset.min(self.text.len())).unwrap_or(&self.text);
+        PublishError { file: self.name.clone(), line: Some(before.matches('\n').count() + 1), message: message.to_string() }
+    }
+
+    /// Reads the part of the file in `range` as TOML.
+    pub(super) fn toml<T: DeserializeOwned>(&self, range: std::ops::Range<usize>) -> Result<T, PublishError> {
+        let start = range.start;
+        let text = self.text.get(range).unwrap_or_default();
+        toml::from_str(text).map_err(|error| self.error(start + error.span().map_or(0, |span| span.start), error.message().trim()))
+    }
+}
+
+/// A part of a file that is TOML: where it starts, as its spans count from there.
+pub(super) struct Place<'a> {
+    pub source: &'a Source,
+    pub start: usize,
+}
+
+impl Place<'_> {
+    pub(super) fn error<T>(&self, value: &Spanned<T>, message: impl fmt::Display) -> PublishError {
+        self.source.error(self.start + value.span().start, message)
+    }
+
+    /// A text that has to be there and to say something; without one the error is at `table`, in bytes from the start of this place.
+    pub(super) fn required(&self, value: Option<&Spanned<String>>, name: &str, table: usize) -> Result<String, PublishError> {
+        let value = value.ok_or_else(|| self.source.error(self.start + table, format!("`{name}` is missing")))?;
+        let text = collapsed(value.get_ref());
+        if text.is_empty() { Err(self.error(value, format!("`{name}` is empty"))) } else { Ok(text) }
+    }
+}
+
+/// A text in one line, with single spaces.
+pub(super) fn collapsed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

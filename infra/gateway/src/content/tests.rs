@@ -1,0 +1,1 @@
+//! What an author may write, and what is refused with its file and line.
