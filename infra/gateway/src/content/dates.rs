@@ -24,7 +24,8 @@ fn is_date_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     let fits = |pattern: &[u8]| {
         let pairs = bytes.iter().zip(pattern);
-        bytes.len() > pattern.len() && pairs.into_iter().all(|(byte, form)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form })
+        bytes.len() > pattern.len()
+            && pairs.into_iter().all(|(byte, form)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form })
     };
     let offset = text.get(19..).unwrap_or_default();
     let offset = match offset.strip_prefix('.') {
@@ -61,9 +62,23 @@ mod tests {
     #[test]
     fn what_has_no_place_in_time_is_no_date() {
         for given in [
-            "", "soon", "2026-02-30", "2025-02-29", "2026-1-2", "20260102", "2026-01-02T03:04:05", "2026-01-02T03:04Z", "2026-01-02T25:00:00Z",
-            "2026-01-02 03:04:05Z", "2026-01-02T03:04:05.Z", "2026-01-02T03:04:05+0100", "2026-01-02T03:04:05Z[UTC]", "02.01.2026",
-            "2026-01-02T03:04:05+99:00", "2026-W01-05", "0000-01-01T00:00:00+01:00",
+            "",
+            "soon",
+            "2026-02-30",
+            "2025-02-29",
+            "2026-1-2",
+            "20260102",
+            "2026-01-02T03:04:05",
+            "2026-01-02T03:04Z",
+            "2026-01-02T25:00:00Z",
+            "2026-01-02 03:04:05Z",
+            "2026-01-02T03:04:05.Z",
+            "2026-01-02T03:04:05+0100",
+            "2026-01-02T03:04:05Z[UTC]",
+            "02.01.2026",
+            "2026-01-02T03:04:05+99:00",
+            "2026-W01-05",
+            "0000-01-01T00:00:00+01:00",
         ] {
             assert_eq!(normalised(given), Err(EXPECTED), "{given}");
         }

@@ -94,7 +94,11 @@ fn divide(source: &Source) -> Result<(Range<usize>, &str), PublishError> {
         }
         offset += line.len();
     }
-    let missing = if start.is_some() { "the line `+++` that ends the front matter is missing" } else { "the file must begin with front matter: TOML between two lines `+++`" };
+    let missing = if start.is_some() {
+        "the line `+++` that ends the front matter is missing"
+    } else {
+        "the file must begin with front matter: TOML between two lines `+++`"
+    };
     Err(source.error(0, missing))
 }
 
