@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use shared::entropy::Entropy;
 
 use super::{Target, Tools};
 use crate::content;
@@ -25,7 +24,7 @@ impl Command {
         let site_url = shared::settings::base_url("GATELET_SITE_URL", &site_url)?;
         let content = content::read_directory(&folder, &site_url)?;
         let tools = Tools::open(target).await?;
-        tools.store.publish(&content, &Entropy::system()).await?;
+        tools.store.publish(&content).await?;
         println!("Published {} apps and {} posts at {site_url}", content.apps.len(), content.blog_posts.len());
         Ok(())
     }
