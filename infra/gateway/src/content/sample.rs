@@ -14,7 +14,9 @@ macro_rules! file {
 
 /// The sample content of a site at `site_url`, an absolute http or https URL.
 ///
-/// Panics when `site_url` is something else; the settings refuse such a URL before.
+/// # Panics
+///
+/// When `site_url` is something else; the settings refuse such a URL before.
 pub fn sample(site_url: &str) -> Content {
     let files = Files {
         site: file!("site.toml"),
