@@ -76,26 +76,35 @@ pub struct AuthorizeQuery {
     #[schema(rename = "response_type")]
     _response_type: ResponseType,
     /// `authenticate` by default.
+    #[deserr(default)]
     r#type: Option<PurposeParam>,
     /// An access token; required for `link`. An anonymous user's account is upgraded.
+    #[deserr(default)]
     token: Option<String>,
     /// Scopes to ask the provider for besides those of signing in.
+    #[deserr(default)]
     provider_scope: Option<String>,
+    #[deserr(default)]
     error_redirect_uri: Option<RedirectUrl>,
     /// The older name of `error_redirect_uri`.
+    #[deserr(default)]
     error_redirect_url: Option<RedirectUrl>,
+    #[deserr(default)]
     after_callback_redirect_url: Option<RedirectUrl>,
     /// `redirect` by default.
+    #[deserr(default)]
     response_mode: Option<ModeParam>,
+    #[deserr(default)]
     stack_response_mode: Option<ModeParam>,
+    #[deserr(default)]
     hexclave_response_mode: Option<ModeParam>,
-    #[deserr(rename = "bot_challenge_token")]
+    #[deserr(default, rename = "bot_challenge_token")]
     #[schema(rename = "bot_challenge_token")]
     _bot_challenge_token: Option<String>,
-    #[deserr(rename = "bot_challenge_phase")]
+    #[deserr(default, rename = "bot_challenge_phase")]
     #[schema(rename = "bot_challenge_phase")]
     _bot_challenge_phase: Option<BotChallengePhase>,
-    #[deserr(rename = "bot_challenge_unavailable")]
+    #[deserr(default, rename = "bot_challenge_unavailable")]
     #[schema(rename = "bot_challenge_unavailable")]
     _bot_challenge_unavailable: Option<True>,
 }

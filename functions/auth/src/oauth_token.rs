@@ -36,6 +36,7 @@ pub struct TokenRequest {
     /// The project's id.
     client_id: String,
     /// A publishable client key; absent, or `__stack_public_client__`, when the project requires none.
+    #[deserr(default)]
     client_secret: Option<String>,
     refresh_token: String,
 }

@@ -29,13 +29,13 @@ pub struct SendSignInCode {
     email: Email,
     /// Base of the link in the mail, which gets the query parameter `code`.
     callback_url: RedirectUrl,
-    #[deserr(rename = "bot_challenge_token")]
+    #[deserr(default, rename = "bot_challenge_token")]
     #[schema(rename = "bot_challenge_token")]
     _bot_challenge_token: Option<String>,
-    #[deserr(rename = "bot_challenge_phase")]
+    #[deserr(default, rename = "bot_challenge_phase")]
     #[schema(rename = "bot_challenge_phase")]
     _bot_challenge_phase: Option<BotChallengePhase>,
-    #[deserr(rename = "bot_challenge_unavailable")]
+    #[deserr(default, rename = "bot_challenge_unavailable")]
     #[schema(rename = "bot_challenge_unavailable")]
     _bot_challenge_unavailable: Option<True>,
 }

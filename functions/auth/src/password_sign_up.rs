@@ -43,14 +43,15 @@ pub struct SignUp {
     /// 8 to 128 characters; a project may ask for more than 8.
     password: Password,
     /// Base of the link in the verification mail, which gets the query parameter `code`. Without it no mail is sent.
+    #[deserr(default)]
     verification_callback_url: Option<RedirectUrl>,
-    #[deserr(rename = "bot_challenge_token")]
+    #[deserr(default, rename = "bot_challenge_token")]
     #[schema(rename = "bot_challenge_token")]
     _bot_challenge_token: Option<String>,
-    #[deserr(rename = "bot_challenge_phase")]
+    #[deserr(default, rename = "bot_challenge_phase")]
     #[schema(rename = "bot_challenge_phase")]
     _bot_challenge_phase: Option<BotChallengePhase>,
-    #[deserr(rename = "bot_challenge_unavailable")]
+    #[deserr(default, rename = "bot_challenge_unavailable")]
     #[schema(rename = "bot_challenge_unavailable")]
     _bot_challenge_unavailable: Option<True>,
 }

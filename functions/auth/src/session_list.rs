@@ -25,11 +25,14 @@ pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions"
 pub struct ListQuery {
     /// A user's id, or `me`, which is the default; required for server access.
     #[schema(value_type = Option<String>)]
+    #[deserr(default)]
     user_id: Option<UserRef>,
     /// 1 to 100; 50 by default.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
+    #[deserr(default)]
     limit: Option<Param<usize>>,
     /// The `next_cursor` of the page before.
+    #[deserr(default)]
     cursor: Option<String>,
 }
 

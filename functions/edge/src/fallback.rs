@@ -9,8 +9,9 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, Method, header};
 use shared::App;
 use shared::content_api::Problem;
-use shared::http::{Interface, Register, Route, Signature, Verb};
+use shared::http::{Interface, Register, Route, Signature, Verb, fallback_router};
 use shared::product_api::{KnownError, preflight};
+use tower::ServiceExt as _;
 
 /// The name of the Lambda behind `$default`.
 pub const NAME: &str = "edge-fallback";
@@ -72,13 +73,9 @@ fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
 
 /// The fallback with what the path's interface does for its answers.
 pub fn router(app: &App) -> axum::Router<App> {
-    use axum::middleware::from_fn_with_state;
-    use shared::{content_api, product_api};
-    let product = axum::Router::new().fallback(handle).layer(from_fn_with_state(app.clone(), product_api::layer));
-    let content = axum::Router::new().fallback(handle).layer(from_fn_with_state(app.clone(), content_api::layer));
-    let (product, content) = (product.with_state::<()>(app.clone()), content.with_state::<()>(app.clone()));
+    let of = |interface| fallback_router(app, interface, handle).with_state::<()>(app.clone());
+    let (content, product) = (of(Interface::Content), of(Interface::Product));
     let choose = move |request: Request| {
-        use tower::ServiceExt as _;
         let router = if interface(request.uri().path()) == Interface::Product { product.clone() } else { content.clone() };
         async move { router.oneshot(request).await.into_response() }
     };

@@ -23,13 +23,17 @@ pub const ROUTE: Route = Route::get("emails-outbox-list", "/api/v1/emails/outbox
 #[deserr(deny_unknown_fields)]
 pub struct ListQuery {
     #[schema(value_type = Option<Status>)]
+    #[deserr(default)]
     status: Option<Param<Status>>,
     #[schema(value_type = Option<SimpleStatus>)]
+    #[deserr(default)]
     simple_status: Option<Param<SimpleStatus>>,
     /// 1 to 100; 100 by default.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
+    #[deserr(default)]
     limit: Option<Param<usize>>,
     /// The `next_cursor` of the page before.
+    #[deserr(default)]
     cursor: Option<String>,
 }
 

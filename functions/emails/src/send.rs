@@ -28,22 +28,29 @@ pub const ROUTE: Route = Route::post("emails-send", "/api/v1/emails/send-email")
 #[deserr(deny_unknown_fields)]
 pub struct SendEmail {
     /// The recipients; either these or `all_users`.
+    #[deserr(default)]
     user_ids: Option<Vec<UserId>>,
     /// All users of the project, anonymous and restricted ones too.
     #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
     all_users: Option<True>,
     /// MiniJinja source of the subject.
+    #[deserr(default)]
     subject: Option<String>,
     /// MiniJinja source of the HTML body, or of MJML when its first element is `<mjml>`.
     html: String,
     /// `Transactional`, the default, or `Marketing`.
     #[schema(value_type = Option<String>)]
+    #[deserr(default)]
     notification_category_name: Option<CategoryName>,
     /// `false` for no theme; absent or `null` for the project's.
     #[schema(value_type = Option<uuid::Uuid>)]
+    #[deserr(default)]
     theme_id: Option<Theme>,
+    #[deserr(default)]
     is_high_priority: Option<bool>,
     /// Milliseconds since the epoch; absent or 0 for now.
+    #[deserr(default)]
     scheduled_at_millis: Option<i64>,
 }
 

@@ -30,9 +30,11 @@ pub struct ProjectPath {
 pub struct JwksQuery {
     /// Also the keys of restricted users' tokens.
     #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
     include_restricted: Option<Param<bool>>,
     /// Also the keys of restricted and anonymous users' tokens.
     #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
     include_anonymous: Option<Param<bool>>,
 }
 

@@ -2,13 +2,16 @@
 
 use axum::Router;
 use axum::handler::Handler;
+use axum::response::IntoResponse as _;
 use lambda_http::request::RequestContext;
 use lambda_http::{Error, RequestExt as _};
 use tower::ServiceExt as _;
 
 use super::client::PeerAddress;
-use super::{Route, router};
+use super::{Interface, Route, fallback_router, router};
 use crate::App;
+use crate::content_api::Problem;
+use crate::product_api::KnownError;
 
 /// Runs the Lambda of an operation: builds the app of this cold start, then answers events until the instance ends.
 pub async fn run<H, T>(route: Route, handler: H) -> Result<(), Error>
@@ -16,7 +19,14 @@ where
     H: Handler<T, App>,
     T: 'static,
 {
-    run_router(|app| router(app, route, handler)).await
+    // API Gateway matched the route already; what its decoding of the path made of it may still be another.
+    let unmatched = move || async move {
+        match route.interface {
+            Interface::Content => Problem::RouteNotFound.into_response(),
+            Interface::Product => KnownError::RouteNotFound.into_response(),
+        }
+    };
+    run_router(|app| router(app, route, handler).merge(fallback_router(app, route.interface, unmatched))).await
 }
 
 /// Runs a router as a Lambda.

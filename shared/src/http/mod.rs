@@ -48,3 +48,16 @@ pub fn layered(app: &App, interface: Interface, methods: MethodRouter<App>) -> M
         }
     }
 }
+
+/// A router that answers whatever no route matches, behind the layer of an interface.
+pub fn fallback_router<H, T>(app: &App, interface: Interface, handler: H) -> Router<App>
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    let router = Router::new().fallback(handler);
+    match interface {
+        Interface::Content => router.layer(from_fn_with_state(app.clone(), content_api::layer)),
+        Interface::Product => router.layer(from_fn_with_state(app.clone(), product_api::layer)),
+    }
+}

@@ -14,8 +14,10 @@ use crate::http::change::Change;
 #[deserr(deny_unknown_fields)]
 pub struct OutboxPatch {
     /// MiniJinja source of the subject.
+    #[deserr(default)]
     pub subject_source: Option<String>,
     /// MiniJinja source of the HTML body, or of MJML when its first element is `<mjml>`.
+    #[deserr(default)]
     pub html_source: Option<String>,
     /// MiniJinja source of the text body; `null` derives it from the HTML.
     #[deserr(default)]
@@ -25,15 +27,21 @@ pub struct OutboxPatch {
     #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub theme_id: Change<ThemeId>,
+    #[deserr(default)]
     pub to: Option<Recipients>,
     #[schema(value_type = Option<Object>)]
+    #[deserr(default)]
     pub variables: Option<Variables>,
+    #[deserr(default)]
     pub skip_deliverability_check: Option<bool>,
     /// Milliseconds since the epoch.
+    #[deserr(default)]
     pub scheduled_at_millis: Option<i64>,
+    #[deserr(default)]
     pub is_paused: Option<bool>,
     /// Only `true`: the entry is skipped for good, and the other fields are ignored.
     #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
     pub cancel: Option<Cancel>,
 }
 

@@ -17,7 +17,9 @@ use crate::oauth::catalog;
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProjectPatch {
+    #[deserr(default)]
     pub display_name: Option<String>,
+    #[deserr(default)]
     pub description: Option<String>,
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
@@ -31,36 +33,57 @@ pub struct ProjectPatch {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
+    #[deserr(default)]
     pub is_production_mode: Option<bool>,
+    #[deserr(default)]
     pub config: Option<ConfigPatch>,
 }
 
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ConfigPatch {
+    #[deserr(default)]
     pub sign_up_enabled: Option<bool>,
+    #[deserr(default)]
     pub credential_enabled: Option<bool>,
+    #[deserr(default)]
     pub magic_link_enabled: Option<bool>,
+    #[deserr(default)]
     pub passkey_enabled: Option<bool>,
+    #[deserr(default)]
     pub client_team_creation_enabled: Option<bool>,
+    #[deserr(default)]
     pub client_user_deletion_enabled: Option<bool>,
+    #[deserr(default)]
     pub allow_user_api_keys: Option<bool>,
+    #[deserr(default)]
     pub allow_team_api_keys: Option<bool>,
+    #[deserr(default)]
     pub allow_localhost: Option<bool>,
+    #[deserr(default)]
     pub create_team_on_sign_up: Option<bool>,
+    #[deserr(default)]
     pub require_email_verification: Option<bool>,
+    #[deserr(default)]
     pub require_publishable_client_key: Option<bool>,
     /// Characters, 8 to 128.
+    #[deserr(default)]
     pub password_min_length: Option<u16>,
     /// Seconds, 300 (five minutes) to 31,708,800 (367 days).
+    #[deserr(default)]
     pub session_max_age_seconds: Option<u32>,
     /// Seconds, 300 to 31,708,800.
+    #[deserr(default)]
     pub session_max_idle_seconds: Option<u32>,
+    #[deserr(default)]
     pub oauth_account_merge_strategy: Option<MergeStrategy>,
     /// Replaces all domains.
+    #[deserr(default)]
     pub domains: Option<Vec<DomainInput>>,
     /// Replaces all providers; a provider without a secret keeps the one it had.
+    #[deserr(default)]
     pub oauth_providers: Option<Vec<ProviderInput>>,
+    #[deserr(default)]
     pub email_config: Option<EmailInput>,
 }
 
@@ -68,6 +91,7 @@ pub struct ConfigPatch {
 #[deserr(deny_unknown_fields)]
 pub struct DomainInput {
     pub domain: String,
+    #[deserr(default)]
     pub handler_path: Option<String>,
 }
 
@@ -76,12 +100,19 @@ pub struct DomainInput {
 pub struct ProviderInput {
     pub id: String,
     /// `standard`: there are no shared client ids here.
+    #[deserr(default)]
     pub r#type: Option<String>,
+    #[deserr(default)]
     pub client_id: Option<String>,
+    #[deserr(default)]
     pub client_secret: Option<String>,
+    #[deserr(default)]
     pub issuer: Option<String>,
+    #[deserr(default)]
     pub authorization_endpoint: Option<String>,
+    #[deserr(default)]
     pub facebook_config_id: Option<String>,
+    #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
 }
 
@@ -90,7 +121,9 @@ pub struct ProviderInput {
 pub struct EmailInput {
     /// `shared`: the deployment's sender; `standard`: `sender_name` and `sender_email`.
     pub r#type: String,
+    #[deserr(default)]
     pub sender_name: Option<String>,
+    #[deserr(default)]
     pub sender_email: Option<String>,
 }
 

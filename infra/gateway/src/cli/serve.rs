@@ -68,9 +68,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     if let Some(file) = &keys_file {
         keys.save(file)?;
     }
-    if engine.store().site().await?.is_none() {
-        engine.store().publish(&content::sample(&settings.site_url)).await?;
-    }
+    content::publish_sample_once(&engine.store(), &settings.site_url).await?;
     let service = Service::new(Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default() });
     print_start(&service.app.settings, &keys, data.as_ref().filter(|_| !is_new));
     serve(service, listener, dynamodb.map(|listener| (listener, engine.database()))).await

@@ -1,7 +1,7 @@
 //! The beginning of a post as plain text: what its paragraphs, lists and quotes say. Headings are left out, as the first one repeats
 //! the title; code blocks, HTML, images, tables and footnotes are left out, as they say nothing without their form.
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, TagEnd};
 
 use super::source::collapsed;
 
@@ -17,12 +17,15 @@ fn plain_text(markdown: &str) -> String {
     let (mut text, mut skipped) = (String::new(), 0_usize);
     for event in Parser::new_ext(markdown, options) {
         match event {
-            Event::Start(tag) if is_left_out(&tag.to_end()) || matches!(tag, Tag::HtmlBlock) => skipped += 1,
-            Event::End(tag) if is_left_out(&tag) || tag == TagEnd::HtmlBlock => {
-                skipped = skipped.saturating_sub(1);
+            Event::Start(tag) => {
+                let tag = tag.to_end();
+                skipped += usize::from(is_left_out(tag));
                 separate(&mut text, tag);
             }
-            Event::End(tag) => separate(&mut text, tag),
+            Event::End(tag) => {
+                skipped = skipped.saturating_sub(usize::from(is_left_out(tag)));
+                separate(&mut text, tag);
+            }
             Event::Text(part) | Event::Code(part) if skipped == 0 => text.push_str(&part),
             Event::SoftBreak | Event::HardBreak | Event::Rule => text.push(' '),
             _ => {}
@@ -35,11 +38,11 @@ fn plain_text(markdown: &str) -> String {
     text
 }
 
-fn is_left_out(tag: &TagEnd) -> bool {
-    matches!(tag, TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::Image | TagEnd::Table | TagEnd::FootnoteDefinition)
+fn is_left_out(tag: TagEnd) -> bool {
+    matches!(tag, TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Image | TagEnd::Table | TagEnd::FootnoteDefinition)
 }
 
-/// Blocks are words apart; the ends of emphasis and links are not.
+/// Blocks are words apart; emphasis, links and images are not.
 fn separate(text: &mut String, tag: TagEnd) {
     if !matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image) {
         text.push(' ');
@@ -48,7 +51,9 @@ fn separate(text: &mut String, tag: TagEnd) {
 
 /// The text, or as many whole words of its beginning as fit with an ellipsis. A word that fits in no excerpt is cut.
 fn shortened(text: &str) -> String {
-    let Some((_, _)) = text.char_indices().nth(MAX_CHARACTERS) else { return text.to_owned() };
+    if text.chars().nth(MAX_CHARACTERS).is_none() {
+        return text.to_owned();
+    }
     let end = text.char_indices().nth(MAX_CHARACTERS - 1).map_or(text.len(), |(index, _)| index);
     let (kept, rest) = text.split_at(end);
     let whole = if rest.starts_with(' ') { kept } else { kept.rsplit_once(' ').map_or(kept, |(words, _)| words) };

@@ -23,7 +23,7 @@ use std::path::Path;
 
 use shared::model::content::Content;
 
-pub use sample::sample;
+pub use sample::{publish_sample_once, sample};
 pub use source::PublishError;
 
 use links::Links;

@@ -1,6 +1,7 @@
 //! The content that the gateway shows before anybody published their own: a made-up product, read by the same rules as any other.
 
 use shared::model::content::Content;
+use shared::store::{self, Store};
 
 use super::source::Source;
 use super::{Files, parse};
@@ -13,7 +14,9 @@ macro_rules! file {
 
 /// The sample content of a site at `site_url`, an absolute http or https URL.
 ///
-/// Panics when `site_url` is something else; the settings refuse such a URL before.
+/// # Panics
+///
+/// When `site_url` is something else; the settings refuse such a URL before.
 pub fn sample(site_url: &str) -> Content {
     let files = Files {
         site: file!("site.toml"),
@@ -22,6 +25,11 @@ pub fn sample(site_url: &str) -> Content {
     };
     #[expect(clippy::expect_used, reason = "the files are part of the program, and a test reads them")]
     parse(&files, site_url).expect("the sample content is sound")
+}
+
+/// Publishes the sample content to a table that nothing was ever published to.
+pub async fn publish_sample_once(store: &Store, site_url: &str) -> Result<(), store::Error> {
+    if store.site().await?.is_some() { Ok(()) } else { store.publish(&sample(site_url)).await }
 }
 
 #[cfg(test)]

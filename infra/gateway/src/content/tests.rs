@@ -1,1 +1,177 @@
 //! What an author may write, and what is refused with its file and line.
+
+use super::source::Source;
+use super::{Files, PublishError, parse, read_directory};
+use shared::model::content::Content;
+
+const URL: &str = "https://example.com";
+const SITE: &str = "name = \"Example\"\ndescription = \"An example\"\n";
+const POST: &str = "+++\ntitle = \"Hello\"\npublished_at = 2026-01-02\n+++\nText.\n";
+
+fn site(text: &str) -> Result<Content, PublishError> {
+    parse(&Files { site: Source::new("site.toml", text), apps: None, posts: Vec::new() }, URL)
+}
+
+fn apps(text: &str) -> Result<Content, PublishError> {
+    parse(&Files { site: Source::new("site.toml", SITE), apps: Some(Source::new("apps.toml", text)), posts: Vec::new() }, URL)
+}
+
+fn posts(posts: &[(&str, &str)]) -> Result<Content, PublishError> {
+    let posts = posts.iter().map(|(name, text)| Source::new(name, text)).collect();
+    parse(&Files { site: Source::new("site.toml", SITE), apps: None, posts }, URL)
+}
+
+/// A post whose front matter is `lines`.
+fn post(lines: &str) -> Result<Content, PublishError> {
+    posts(&[("blog/hello.md", &format!("+++\n{lines}\n+++\nText.\n"))])
+}
+
+#[track_caller]
+fn assert_refused(outcome: Result<Content, PublishError>, place: &str, part: &str) {
+    let error = outcome.expect_err("it is refused").to_string();
+    assert!(error.starts_with(&format!("{place}: ")) && error.contains(part), "{error}");
+}
+
+#[test]
+fn urls_follow_the_site_unless_they_say_otherwise() {
+    let text = format!("{SITE}[resources]\ndocs = \"https://docs.example.net/\"\nmcp = \"/agents?x=1\"\n");
+    let site =
+        parse(&Files { site: Source::new("site.toml", &text), apps: None, posts: Vec::new() }, "https://example.com/base/").unwrap().site;
+    assert_eq!(site.url, "https://example.com/base");
+    assert_eq!(site.resources.docs, "https://docs.example.net/");
+    assert_eq!(site.resources.mcp, "https://example.com/base/agents?x=1");
+    assert_eq!(site.resources.agent_card, "https://example.com/base/.well-known/agent-card.json");
+}
+
+#[test]
+fn apps_keep_their_order_and_hidden_ones_are_left_out() {
+    let text = "[[apps]]\nid = \"b\"\ndisplay_name = \"B\"\nsubtitle = \"The b\"\n\
+        [[apps]]\nid = \"hidden\"\ndisplay_name = \"H\"\nsubtitle = \"Not yet\"\nvisible = false\n\
+        [[apps]]\nid = \"a\"\ndisplay_name = \"A\"\nsubtitle = \"The a\"\nurl = \"/tools/a\"\n";
+    let apps = apps(text).unwrap().apps;
+    let seen: Vec<_> = apps.iter().map(|app| (app.id.as_str(), app.url.as_str())).collect();
+    assert_eq!(seen, [("b", "https://example.com/apps/b"), ("a", "https://example.com/tools/a")]);
+}
+
+#[test]
+fn posts_are_listed_newest_first_without_drafts() {
+    let old = "+++\ntitle = \"Old\"\npublished_at = 2025-12-31T23:00:00-05:00\n+++\n";
+    let new = "+++\r\ntitle = \"New\"\r\nslug = \"newest\"\r\npublished_at = \"2026-01-01T05:00:00Z\"\r\n+++\r\nText\r\nhere.";
+    let draft = "+++\ntitle = \"Draft\"\npublished_at = 2027-01-01\ndraft = true\n+++\n";
+    let posts = posts(&[("blog/a-draft.md", draft), ("blog/new.md", new), ("blog/old.md", old)]).unwrap().blog_posts;
+    let seen: Vec<_> = posts.iter().map(|post| (post.slug.as_str(), post.published_at.as_str(), post.excerpt.as_str())).collect();
+    assert_eq!(seen, [("newest", "2026-01-01T05:00:00Z", "Text here."), ("old", "2026-01-01T04:00:00Z", "")]);
+    assert_eq!(posts[0].url, "https://example.com/blog/newest");
+}
+
+#[test]
+fn an_excerpt_of_ones_own_is_used_as_it_is() {
+    let lines = "title = \"Hello\"\npublished_at = 2026-01-02\nexcerpt = \"Not *Markdown*,  but\\ntext\"";
+    assert_eq!(post(lines).unwrap().blog_posts[0].excerpt, "Not *Markdown*, but text");
+    let long = format!("title = \"Hello\"\npublished_at = 2026-01-02\nexcerpt = \"{}\"", "x".repeat(201));
+    assert_refused(post(&long), "blog/hello.md:4", "201 characters");
+}
+
+#[test]
+fn an_unknown_key_is_refused() {
+    assert_refused(site(&format!("{SITE}tagline = \"x\"\n")), "site.toml:3", "tagline");
+    assert_refused(site(&format!("{SITE}\n[resources]\ndocs = \"/d\"\nwiki = \"/w\"\n")), "site.toml:6", "wiki");
+    assert_refused(apps("[[apps]]\nid = \"a\"\nname = \"A\"\n"), "apps.toml:3", "name");
+    assert_refused(post("title = \"Hello\"\npublished_at = 2026-01-02\nauthor = \"x\""), "blog/hello.md:4", "author");
+}
+
+#[test]
+fn what_is_not_toml_is_refused() {
+    assert_refused(site("name = \"Example\"\ndescription = \n"), "site.toml:2", "");
+    assert_refused(post("title = \"Hello\"\npublished_at = 2026-13-02"), "blog/hello.md:3", "");
+    assert_refused(post("title = \"Hello\"\ntitle = \"Again\""), "blog/hello.md:3", "duplicate");
+    assert_refused(post("title = 7\npublished_at = 2026-01-02"), "blog/hello.md:2", "string");
+}
+
+#[test]
+fn what_is_missing_or_empty_is_named() {
+    assert_refused(site("name = \"Example\"\n"), "site.toml:1", "`description` is missing");
+    assert_refused(site("name = \"  \"\ndescription = \"x\"\n"), "site.toml:1", "`name` is empty");
+    assert_refused(post("published_at = 2026-01-02"), "blog/hello.md:2", "`title` is missing");
+    assert_refused(post("published_at = 2026-01-02\ntitle = \"\""), "blog/hello.md:3", "`title` is empty");
+    assert_refused(post("title = \"Hello\""), "blog/hello.md:2", "`published_at` is missing");
+    assert_refused(apps("# apps\n\n[[apps]]\ndisplay_name = \"A\"\nsubtitle = \"x\"\n"), "apps.toml:3", "`id` is missing");
+    assert_refused(apps("\n[[apps]]\nid = \"a\"\ndisplay_name = \"A\"\n"), "apps.toml:2", "`subtitle` is missing");
+}
+
+#[test]
+fn an_id_or_slug_is_used_once() {
+    let app = "[[apps]]\nid = \"a\"\ndisplay_name = \"A\"\nsubtitle = \"x\"\n";
+    assert_refused(apps(&format!("{app}{app}")), "apps.toml:6", "there is an app `a` already");
+    assert_refused(apps(&format!("{app}visible = false\n{app}")), "apps.toml:7", "already");
+    let slug = "+++\ntitle = \"Other\"\nslug = \"hello\"\npublished_at = 2026-01-02\n+++\n";
+    assert_refused(posts(&[("blog/hello.md", POST), ("blog/other.md", slug)]), "blog/other.md:3", "that of blog/hello.md");
+    assert_refused(posts(&[("blog/a.md", slug), ("blog/hello.md", POST)]), "blog/hello.md:1", "that of blog/a.md");
+}
+
+#[test]
+fn an_id_or_slug_stands_in_urls_as_it_is() {
+    for id in ["", "A", "-a", ".a", "a b", "a/b", "ä", "a%20", &"a".repeat(101)] {
+        assert_refused(apps(&format!("[[apps]]\nid = \"{id}\"\ndisplay_name = \"A\"\nsubtitle = \"x\"\n")), "apps.toml:2", "must begin");
+    }
+    assert_refused(posts(&[("blog/Hello World.md", POST)]), "blog/Hello World.md:1", "`Hello World`");
+    assert_refused(post("title = \"x\"\nslug = \"a_B\"\npublished_at = 2026-01-02"), "blog/hello.md:3", "`a_B`");
+    assert!(posts(&[("blog/2026-01.a_b.md", POST)]).is_ok());
+}
+
+#[test]
+fn a_bad_date_is_refused() {
+    for date in ["2026-01-02T03:04:05", "\"soon\"", "\"2026-02-30\"", "03:04:05", "7", "true"] {
+        assert_refused(post(&format!("title = \"x\"\npublished_at = {date}")), "blog/hello.md:3", "is not a date");
+    }
+}
+
+#[test]
+fn an_invalid_url_is_refused() {
+    for url in [
+        "",
+        "docs",
+        "//example.net",
+        "mailto:a@example.com",
+        "javascript:alert(1)",
+        "https://",
+        "https:/a",
+        "https:a",
+        "http://a b",
+        "ftp://a",
+        "/a b",
+        "/a\\\\b",
+    ] {
+        assert_refused(site(&format!("{SITE}[resources]\nfeed_xml = \"{url}\"\n")), "site.toml:4", "is not a URL");
+        assert_refused(post(&format!("title = \"x\"\nurl = \"{url}\"\npublished_at = 2026-01-02")), "blog/hello.md:3", "is not a URL");
+        let app = format!("[[apps]]\nid = \"a\"\ndisplay_name = \"A\"\nsubtitle = \"x\"\nurl = \"{url}\"\n");
+        assert_refused(apps(&app), "apps.toml:5", "is not a URL");
+    }
+}
+
+#[test]
+fn a_post_begins_with_front_matter() {
+    for text in ["", "# Hello\n", "\n+++\ntitle = \"x\"\n+++\n", "---\ntitle: x\n---\n"] {
+        assert_refused(posts(&[("blog/hello.md", text)]), "blog/hello.md:1", "must begin with front matter");
+    }
+    assert_refused(posts(&[("blog/hello.md", "+++\ntitle = \"x\"\n")]), "blog/hello.md:1", "ends the front matter");
+}
+
+#[test]
+fn a_file_that_is_not_utf8_is_refused_with_the_line() {
+    let error = Source::of_bytes("blog/hello.md", b"+++\ntitle = \"\xff\"\n+++\n".to_vec()).err().unwrap();
+    assert_eq!(error.to_string(), "blog/hello.md:2: the file is not UTF-8");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_text() {
+    let source = Source::of_bytes("site.toml", format!("\u{feff}{SITE}").into_bytes()).unwrap();
+    assert_eq!(source.text, SITE);
+}
+
+#[test]
+fn a_directory_without_a_site_is_refused() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    assert_eq!(read_directory(&dir, URL).unwrap_err().to_string(), "site.toml: there is no such file");
+    assert!(parse(&Files { site: Source::new("site.toml", SITE), apps: None, posts: Vec::new() }, "example.com").is_err());
+}
