@@ -1,0 +1,3 @@
+//! Signing up, signing in, sessions and OAuth.
+
+mod password_sign_up;

@@ -1,0 +1,168 @@
+//! Callers: who sends a request, as the headers that it has.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use gateway::keys::Keys;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use http_body_util::BodyExt as _;
+use secrecy::ExposeSecret as _;
+use serde_json::Value;
+use std::net::SocketAddr;
+use tower::ServiceExt as _;
+
+use crate::{SignedIn, TestApp};
+
+/// Somebody who sends requests.
+#[derive(Clone)]
+pub struct Caller {
+    router: Router,
+    headers: HeaderMap,
+}
+
+/// A request on its way.
+pub struct RequestBuilder {
+    router: Router,
+    request: Request<Body>,
+}
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub struct Answer {
+    response: Response<Vec<u8>>,
+}
+
+impl TestApp {
+    /// Nobody: no header at all.
+    pub fn anonymous(&self) -> Caller {
+        Caller { router: self.router.clone(), headers: HeaderMap::new() }
+    }
+
+    /// A client of the project.
+    pub fn client(&self) -> Caller {
+        self.client_of(&self.keys)
+    }
+
+    /// A server of the project.
+    pub fn server(&self) -> Caller {
+        self.server_of(&self.keys)
+    }
+
+    /// An administrator of the project.
+    pub fn admin(&self) -> Caller {
+        self.project_caller(&self.keys, "admin").with("x-stack-super-secret-admin-key", self.keys.admin.expose_secret())
+    }
+
+    /// A client in which a user is signed in.
+    pub fn signed_in(&self, user: &SignedIn) -> Caller {
+        self.client().with("x-stack-access-token", &user.access_token).with("x-stack-refresh-token", &user.refresh_token)
+    }
+
+    pub fn client_of(&self, keys: &Keys) -> Caller {
+        self.project_caller(keys, "client").with("x-stack-publishable-client-key", keys.client.expose_secret())
+    }
+
+    pub fn server_of(&self, keys: &Keys) -> Caller {
+        self.project_caller(keys, "server").with("x-stack-secret-server-key", keys.server.expose_secret())
+    }
+
+    fn project_caller(&self, keys: &Keys, access: &str) -> Caller {
+        self.anonymous().with("x-stack-project-id", keys.project_id.as_str()).with("x-stack-access-type", access)
+    }
+}
+
+impl Caller {
+    /// The same caller with another header, in place of one of that name.
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.insert(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
+        self
+    }
+
+    /// The same caller without a header.
+    pub fn without(mut self, name: &str) -> Self {
+        self.headers.remove(name);
+        self
+    }
+
+    pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        let mut request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        *request.headers_mut() = self.headers.clone();
+        request.headers_mut().insert("host", HeaderValue::from_static("localhost:8787"));
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 4711))));
+        RequestBuilder { router: self.router.clone(), request }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.request("GET", path).send().await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        self.request("POST", path).json(&body).send().await
+    }
+
+    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.request("PATCH", path).json(&body).send().await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.request("DELETE", path).send().await
+    }
+}
+
+impl RequestBuilder {
+    /// Adds a header, beside any of that name.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.request.headers_mut().append(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
+        self
+    }
+
+    #[must_use]
+    pub fn json(self, body: &Value) -> Self {
+        self.header("content-type", "application/json").body(body.to_string())
+    }
+
+    #[must_use]
+    pub fn form(self, body: &[(&str, &str)]) -> Self {
+        let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(body).finish();
+        self.header("content-type", "application/x-www-form-urlencoded").body(body)
+    }
+
+    #[must_use]
+    pub fn body(mut self, body: impl Into<Body>) -> Self {
+        *self.request.body_mut() = body.into();
+        self
+    }
+
+    pub async fn send(self) -> Answer {
+        let response = self.router.oneshot(self.request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes().to_vec();
+        Answer { response: Response::from_parts(parts, body) }
+    }
+}
+
+impl Answer {
+    pub fn status(&self) -> u16 {
+        self.response.status().as_u16()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.response.headers().get(name).map(|value| value.to_str().unwrap())
+    }
+
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(self.response.body()).unwrap()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(self.response.body()).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
+    }
+
+    /// The code of an error of interface B, after checking that the answer has the form of one.
+    pub fn code(&self) -> String {
+        let body = self.json();
+        assert!(self.status() >= 400 && body["error"].is_string(), "not an error: {} {body}", self.status());
+        body["code"].as_str().unwrap().to_owned()
+    }
+}

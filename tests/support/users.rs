@@ -1,0 +1,62 @@
+//! Users of a test.
+
+use serde_json::{Value, json};
+
+use crate::TestApp;
+
+/// A user who is signed in.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    pub user_id: String,
+    pub email: String,
+    pub access_token: String,
+    pub refresh_token: String,
+}
+
+impl SignedIn {
+    /// Reads the answer of a sign-in or sign-up.
+    pub fn of(email: &str, answer: &Value) -> Self {
+        let field = |name: &str| answer[name].as_str().unwrap_or_else(|| panic!("no {name} in {answer}")).to_owned();
+        Self {
+            user_id: field("user_id"),
+            email: email.to_owned(),
+            access_token: field("access_token"),
+            refresh_token: field("refresh_token"),
+        }
+    }
+}
+
+/// The password of every user of a test.
+pub(crate) const PASSWORD: &str = "correct horse battery";
+
+impl TestApp {
+    /// Signs up with a password.
+    pub async fn sign_up(&self, email: &str) -> SignedIn {
+        let answer = self.client().post("/api/v1/auth/password/sign-up", json!({ "email": email, "password": PASSWORD })).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        SignedIn::of(email, &answer.json())
+    }
+
+    /// Signs in with the password.
+    pub async fn sign_in(&self, email: &str) -> SignedIn {
+        let answer = self.client().post("/api/v1/auth/password/sign-in", json!({ "email": email, "password": PASSWORD })).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        SignedIn::of(email, &answer.json())
+    }
+
+    /// Signs in, or up, with a code from a mail.
+    pub async fn sign_in_by_mail(&self, email: &str) -> SignedIn {
+        let code = self.sign_in_code(email).await;
+        let answer = self.client().post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        SignedIn::of(email, &answer.json())
+    }
+
+    /// Asks for a sign-in code and reads it from the mail.
+    pub async fn sign_in_code(&self, email: &str) -> String {
+        let body = json!({ "email": email, "callback_url": "http://localhost:3000/magic" });
+        let answer = self.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        self.last_mail(email).await.code()
+    }
+}
