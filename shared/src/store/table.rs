@@ -1,6 +1,7 @@
 //! What the table is: its keys, indexes, TTL and stream. The gateway creates it from here; a test compares the template with it.
 
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::describe_table::DescribeTableError;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType, ScalarAttributeType,
     StreamSpecification, StreamViewType, TimeToLiveSpecification,
@@ -39,7 +40,7 @@ fn index(name: &str) -> Result<GlobalSecondaryIndex, Error> {
 pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
     match client.describe_table().table_name(table).send().await {
         Ok(_) => return Ok(false),
-        Err(error) if error.as_service_error().is_some_and(|error| error.is_resource_not_found_exception()) => {}
+        Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {}
         Err(error) => return Err(failure(error)),
     }
     let mut request =
