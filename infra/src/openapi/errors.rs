@@ -7,6 +7,8 @@ use shared::product_api::KnownError;
 use utoipa::openapi::schema::{AdditionalProperties, Type};
 use utoipa::openapi::{KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat};
 
+use super::catalog;
+
 /// The name of the schema of an error of interface A.
 pub(super) const CONTENT: &str = "ContentError";
 /// The name of the schema of an error of interface B.
@@ -50,14 +52,9 @@ fn product() -> Schema {
 /// Every code, with its status and the fields of its details.
 fn code() -> Schema {
     let mut description = "| code | status | details |\n|---|---|---|\n".to_owned();
-    for error in KnownError::samples() {
-        let details: Vec<String> = detail_fields(&error).iter().map(|field| format!("`{field}`")).collect();
-        let _ = writeln!(description, "| `{}` | {} | {} |", error.code(), error.status().as_u16(), details.join(", "));
+    for entry in catalog::entries().iter().filter(|entry| KnownError::CODES.contains(&entry.code)) {
+        let details: Vec<String> = entry.details.iter().map(|field| format!("`{field}`")).collect();
+        let _ = writeln!(description, "| `{}` | {} | {} |", entry.code, entry.status, details.join(", "));
     }
     Schema::Object(text().enum_values(Some(KnownError::CODES.iter().copied())).description(Some(description)).build())
-}
-
-fn detail_fields(error: &KnownError) -> Vec<String> {
-    let body = error.body();
-    body["details"].as_object().map(|details| details.keys().cloned().collect()).unwrap_or_default()
 }

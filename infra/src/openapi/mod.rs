@@ -3,6 +3,7 @@
 //! The types give parameters, bodies and answers; [`common`] knows what every operation of an interface answers besides; nothing is
 //! written by hand for a single operation.
 
+pub mod catalog;
 mod closed;
 pub mod common;
 mod errors;
