@@ -10,6 +10,8 @@ mod errors;
 mod operation;
 mod schemas;
 mod security;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
