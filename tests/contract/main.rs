@@ -1,1 +1,10 @@
-//! Tests.
+//! The contract between code, deployment, events and documents: what one of them says, all of them say. An operation that lacks a piece
+//! fails here, with the name of the piece.
+
+mod document;
+mod events;
+mod rendered;
+mod routes;
+mod table;
+mod template;
+mod tree;

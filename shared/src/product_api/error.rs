@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Value, json};
-use strum::{IntoStaticStr, VariantNames};
+use strum::{EnumIter, IntoEnumIterator as _, IntoStaticStr, VariantNames};
 
 use crate::model::code::Rejected;
 use crate::model::password::Unacceptable;
@@ -14,7 +14,7 @@ use crate::model::user::RestrictedReason;
 use crate::store;
 
 /// Every failure that a client of the product API may rely on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, EnumIter, IntoStaticStr, VariantNames)]
 #[serde(tag = "code", content = "details", rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum KnownError {
@@ -180,6 +180,16 @@ impl KnownError {
 
     pub fn code(&self) -> &'static str {
         self.into()
+    }
+
+    /// Every error once, with empty details: for the API document.
+    pub fn samples() -> impl Iterator<Item = Self> {
+        Self::iter()
+    }
+
+    /// The status of a code of the catalog.
+    pub fn status_of(code: &str) -> Option<StatusCode> {
+        Self::samples().find(|error| error.code() == code).map(|error| error.status())
     }
 
     /// Whether SDKs know the code, so that a header may name it.
