@@ -26,7 +26,7 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Prints the `OpenAPI` document.
+    /// Prints the OpenAPI document.
     Openapi {
         /// Base URL of the service in the document.
         #[arg(long, default_value = "http://localhost:8787")]

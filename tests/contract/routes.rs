@@ -41,6 +41,7 @@ fn every_operation_says_in_one_line_what_it_does() {
     for operation in operations::all() {
         let (name, summary) = (operation.route.name, operation.route.summary);
         assert!(!summary.is_empty(), "{name} has no summary");
+        assert!(summary.len() <= 120, "{name}: a summary is one line");
         assert!(!summary.contains(['\n', '"']) && !summary.ends_with('.'), "{name}: a summary is one line, without quotes and full stop");
     }
 }

@@ -89,7 +89,7 @@ fn kind(document: &Value, schema: &Value, depth: usize) -> String {
 }
 
 fn constraints(schema: &Value) -> String {
-    let mut found: Vec<String> = schema["format"].as_str().map(|format| format.to_owned()).into_iter().collect();
+    let mut found: Vec<String> = schema["format"].as_str().map(str::to_owned).into_iter().collect();
     if let Some(values) = schema["enum"].as_array() {
         let values: Vec<String> = values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
         found.push(format!("one of {}", values.join(", ")));
