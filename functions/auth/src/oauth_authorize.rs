@@ -66,7 +66,7 @@ pub struct AuthorizeQuery {
     state: String,
     #[deserr(rename = "grant_type")]
     #[schema(rename = "grant_type")]
-    _grant_type: GrantType,
+    _grant_type: CodeGrant,
     /// PKCE (RFC 7636 §4.2): 43 characters.
     code_challenge: String,
     #[deserr(rename = "code_challenge_method")]
@@ -111,7 +111,7 @@ pub struct AuthorizeQuery {
 
 #[derive(Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum GrantType {
+pub enum CodeGrant {
     #[deserr(rename = "authorization_code")]
     AuthorizationCode,
 }

@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/tok
 pub struct TokenRequest {
     #[deserr(rename = "grant_type")]
     #[schema(rename = "grant_type")]
-    _grant_type: GrantType,
+    _grant_type: TokenGrant,
     /// The project's id.
     client_id: String,
     /// A publishable client key; absent, or `__stack_public_client__`, when the project requires none.
@@ -43,7 +43,7 @@ pub struct TokenRequest {
 
 #[derive(Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum GrantType {
+pub enum TokenGrant {
     #[deserr(rename = "refresh_token")]
     RefreshToken,
 }
