@@ -66,7 +66,7 @@ def start(folder):
 
 
 def invoke(name, file):
-    command = ["cargo-lambda", "lambda", "invoke", name, "--data-file", str(file), "--invoke-port", str(WATCH), "--output-format", "json"]
+    command = ["cargo-lambda", "lambda", "invoke", name, "--data-file", str(file), "--invoke-address", "127.0.0.1", "--invoke-port", str(WATCH), "--output-format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT)
     if done.returncode != 0:
         return f"failed: {done.stdout[-500:]} {done.stderr[-500:]}"

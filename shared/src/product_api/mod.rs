@@ -4,6 +4,7 @@
 //! families' own names, the status that old clients want overridden, CORS, and the headers of security.
 
 pub mod access;
+pub mod accounts;
 pub mod cursor;
 pub mod error;
 pub mod family;
