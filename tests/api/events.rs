@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::email::Email;
-use shared::model::id::{EmailId, ProjectId, UserId};
+use shared::model::id::{EmailId, ProjectId, SessionId, UserId};
 use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use shared::model::project::ProjectConfig;
 use shared::model::session::{Session, after};
@@ -28,8 +28,11 @@ const REFRESH_TOKEN: &str = "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
 const USER: &str = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
 const MAIL: &str = "3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b";
 
-/// The service with everything that the events name; gives an access token for those that need one.
-async fn world() -> (TestApp, String) {
+/// A session that is not the one of the access token.
+const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
+
+/// The service with everything that the events name; gives the access tokens of a user with a password and of one without.
+async fn world() -> (TestApp, String, String) {
     let project = ProjectId::parse(PROJECT).unwrap();
     let app = TestApp::start().await;
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{KEY}").into());
@@ -37,10 +40,15 @@ async fn world() -> (TestApp, String) {
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
     app.publish(&gateway::content::sample("https://site.example")).await;
     let (user, session) = write_account(&app, &project).await;
+    let bare = User::new(&app.app.entropy, app.now());
+    app.app.store.transact([users::create(&project, &bare).unwrap()]).await.unwrap();
     write_provider(&app, &project).await;
-    let subject = user.subject(&project, &ProjectConfig::default(), session.id);
-    let token = app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life);
-    (app, token)
+    let tokens = [user, bare].map(|user| {
+        let subject = user.subject(&project, &ProjectConfig::default(), session.id);
+        app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
+    });
+    let [token, bare_token] = tokens;
+    (app, token, bare_token)
 }
 
 async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
@@ -64,9 +72,12 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         users::claim_email(project, &email, &EmailClaim { user_id: user.id, is_verified: true }).unwrap(),
         codes::create(project, &code, &stored(Purpose::SignIn)).unwrap(),
         codes::create(project, &code, &stored(Purpose::VerifyEmail)).unwrap(),
+        codes::create(project, &code, &stored(Purpose::ResetPassword)).unwrap(),
         outbox::create(project, &mail(user.id, now)).unwrap(),
     ];
     writes.extend(sessions::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
+    let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
+    writes.extend(sessions::create(project, &other, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
 }
@@ -104,8 +115,9 @@ fn event_files() -> Vec<PathBuf> {
 async fn every_event_of_an_operation_succeeds() {
     for file in event_files() {
         let name = format!("{}/{}", file.parent().unwrap().file_name().unwrap().display(), file.file_stem().unwrap().display());
-        let (app, token) = world().await;
+        let (app, token, bare_token) = world().await;
         let event = std::fs::read_to_string(&file).unwrap().replace("<access token>", &token);
+        let event = event.replace("<access token without password>", &bare_token);
         let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
         let (parts, body) = request.into_parts();
         let mut request = http::Request::new(Body::from(body.to_vec()));

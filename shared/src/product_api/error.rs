@@ -72,6 +72,8 @@ pub enum KnownError {
     RefreshTokenNotFoundOrExpired,
     #[error("this operation needs a signed-in user")]
     UserAuthenticationRequired,
+    #[error("the current session ends by signing out")]
+    CannotDeleteCurrentSession,
     #[error("there is no signed-in user")]
     CannotGetOwnUserWithoutUser,
     #[error("anonymous users may not do this")]
@@ -98,6 +100,10 @@ pub enum KnownError {
         #[serde(rename = "maxLength")]
         max_length: usize,
     },
+    #[error("the user has no password")]
+    UserDoesNotHavePassword,
+    #[error("the old password is wrong")]
+    PasswordConfirmationMismatch,
     #[error("the URL is not on a domain that the project trusts")]
     RedirectUrlNotWhitelisted,
     #[error("there is no such code")]
@@ -150,10 +156,12 @@ pub enum KnownError {
     MagicLinkNotEnabled,
     #[error("development override keys are not supported")]
     OverrideKeyNotSupported,
+    #[error("the user has a password already; update it")]
+    UserHasPassword,
 }
 
 /// Codes of our own, which the published SDKs do not know.
-const OWN_CODES: [&str; 14] = [
+const OWN_CODES: [&str; 15] = [
     "ROUTE_NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "BODY_TOO_LARGE",
@@ -168,6 +176,7 @@ const OWN_CODES: [&str; 14] = [
     "PRECONDITION_FAILED",
     "MAGIC_LINK_NOT_ENABLED",
     "OVERRIDE_KEY_NOT_SUPPORTED",
+    "USER_HAS_PASSWORD",
 ];
 
 /// Put among an answer's extensions, for the layer to name the error in a header.

@@ -132,7 +132,9 @@ pub fn preflight() -> Response {
     let headers = response.headers_mut();
     cross_origin(headers);
     let allowed = REQUEST_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
-    let allowed = format!("content-type, authorization, if-match, if-none-match, baggage, sentry-trace, x-vercel-protection-bypass, ngrok-skip-browser-warning, {allowed}");
+    let allowed = format!(
+        "content-type, authorization, if-match, if-none-match, baggage, sentry-trace, x-vercel-protection-bypass, ngrok-skip-browser-warning, {allowed}"
+    );
     if let Ok(value) = HeaderValue::from_str(&allowed) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, value);
     }
