@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{Credentials, Region};
+use aws_sdk_dynamodb::types::StreamSpecification;
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
@@ -63,8 +64,18 @@ impl Engine {
             .http_client(connector)
             .build();
         let engine = Self { database, client: Client::from_conf(config), outbox_changed };
-        table::create(&engine.client, TABLE).await?;
+        if table::create(&engine.client, TABLE).await? {
+            engine.stop_stream().await?;
+        }
         Ok(engine)
+    }
+
+    /// The connector wakes the worker, so nobody reads the stream here; every write would look through all its records.
+    async fn stop_stream(&self) -> Result<(), shared::store::Error> {
+        let refused = |error: String| shared::store::Error::Refused(error);
+        let stream = StreamSpecification::builder().stream_enabled(false).build().map_err(|error| refused(error.to_string()))?;
+        let update = self.client.update_table().table_name(TABLE).stream_specification(stream);
+        update.send().await.map(drop).map_err(|error| refused(format!("{error:?}")))
     }
 
     pub fn store(&self) -> Store {
@@ -156,6 +167,7 @@ fn dispatch(database: &Database, operation: &str, body: &[u8]) -> Result<String,
         "TransactWriteItems" => answer(body, |request| database.transact_write_items(request)),
         "BatchWriteItem" => answer(body, |request| database.batch_write_item(request)),
         "CreateTable" => answer(body, |request| database.create_table(request)),
+        "UpdateTable" => answer(body, |request| database.update_table(request)),
         "DescribeTable" => answer(body, |request| database.describe_table(request)),
         "UpdateTimeToLive" => answer(body, |request| database.update_time_to_live(request)),
         _ => Err(DynoxideError::ValidationException(format!("{operation} is not an operation that Gatelet uses"))),
