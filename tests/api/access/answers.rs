@@ -8,9 +8,23 @@ use support::TestApp;
 use super::{ADMIN, CLIENT, SERVER};
 
 const SUFFIXES: [&str; 17] = [
-    "project-id", "branch-id", "access-type", "publishable-client-key", "secret-server-key", "super-secret-admin-key", "admin-access-token",
-    "access-token", "refresh-token", "development-override-key", "allow-anonymous-user", "allow-restricted-user", "client-version",
-    "override-error-status", "random-nonce", "disable-artificial-development-delay", "development-disable-extended-logging",
+    "project-id",
+    "branch-id",
+    "access-type",
+    "publishable-client-key",
+    "secret-server-key",
+    "super-secret-admin-key",
+    "admin-access-token",
+    "access-token",
+    "refresh-token",
+    "development-override-key",
+    "allow-anonymous-user",
+    "allow-restricted-user",
+    "client-version",
+    "override-error-status",
+    "random-nonce",
+    "disable-artificial-development-delay",
+    "development-disable-extended-logging",
 ];
 
 /// The words of a list in a header.
@@ -93,8 +107,12 @@ async fn a_401_says_how_to_authenticate_and_nothing_else_does() {
 async fn every_answer_may_be_read_by_pages_of_any_origin_and_is_kept_by_no_cache() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    let answers =
-        [app.signed_in(&ada).get(CLIENT).await, app.anonymous().get(CLIENT).await, app.anonymous().get("/api/v1/nothing").await, app.anonymous().post(CLIENT, json!({})).await];
+    let answers = [
+        app.signed_in(&ada).get(CLIENT).await,
+        app.anonymous().get(CLIENT).await,
+        app.anonymous().get("/api/v1/nothing").await,
+        app.anonymous().post(CLIENT, json!({})).await,
+    ];
     for answer in answers {
         assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
         assert_eq!(answer.header("access-control-allow-credentials"), None);
@@ -120,7 +138,8 @@ async fn a_preflight_of_any_path_allows_every_header_of_every_family() {
     let app = TestApp::start().await;
     for path in [CLIENT, ADMIN, "/api/v1/nothing", "/api/v1/auth/oauth/token", "/api/v1/apps"] {
         let request = app.anonymous().request("OPTIONS", path).header("origin", "https://app.example.com");
-        let request = request.header("access-control-request-method", "PATCH").header("access-control-request-headers", "x-stack-project-id");
+        let request =
+            request.header("access-control-request-method", "PATCH").header("access-control-request-headers", "x-stack-project-id");
         let answer = request.send().await;
         assert_eq!((answer.status(), answer.text()), (200, ""), "{path}");
         assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
@@ -142,7 +161,9 @@ async fn a_preflight_of_any_path_allows_every_header_of_every_family() {
 #[tokio::test]
 async fn a_path_without_operation_is_404_in_the_form_of_its_interface() {
     let app = TestApp::start().await;
-    for path in ["/api/v1/nothing", "/api/v1/users", "/api/v1/users/me/", "/api/v1/auth", "/api/v2/users/me", "/api", "/api/v1/auth//sessions"] {
+    for path in
+        ["/api/v1/nothing", "/api/v1/users", "/api/v1/users/me/", "/api/v1/auth", "/api/v2/users/me", "/api", "/api/v1/auth//sessions"]
+    {
         for caller in [app.anonymous(), app.client()] {
             let answer = caller.get(path).await;
             assert_eq!((answer.status(), answer.code().as_str()), (404, "ROUTE_NOT_FOUND"), "{path}");

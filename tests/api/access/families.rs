@@ -27,7 +27,10 @@ async fn every_family_opens_the_same() {
     for family in FAMILIES {
         let caller = caller(&app, [family; 4], &ada.access_token);
         assert_eq!(caller.get(CLIENT).await.json()["id"], ada.user_id, "{family}");
-        let refreshed = caller.with(&format!("{family}refresh-token"), &ada.refresh_token).post("/api/v1/auth/sessions/current/refresh", json!({})).await;
+        let refreshed = caller
+            .with(&format!("{family}refresh-token"), &ada.refresh_token)
+            .post("/api/v1/auth/sessions/current/refresh", json!({}))
+            .await;
         assert_eq!(refreshed.status(), 200, "{family}");
     }
 }
@@ -50,13 +53,23 @@ async fn two_values_of_one_header_are_a_conflict() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let headers = [
-        "project-id", "access-type", "publishable-client-key", "secret-server-key", "super-secret-admin-key", "admin-access-token", "access-token",
-        "branch-id", "allow-anonymous-user", "allow-restricted-user", "development-override-key",
+        "project-id",
+        "access-type",
+        "publishable-client-key",
+        "secret-server-key",
+        "super-secret-admin-key",
+        "admin-access-token",
+        "access-token",
+        "branch-id",
+        "allow-anonymous-user",
+        "allow-restricted-user",
+        "development-override-key",
     ];
     let good = caller(&app, ["x-stack-"; 4], &ada.access_token);
     for suffix in headers {
         for other in ["x-hexclave-", "x-service-", "x-stack-"] {
-            let request = good.request("GET", CLIENT).header(&format!("x-stack-{suffix}"), "one").header(&format!("{other}{suffix}"), "two");
+            let request =
+                good.request("GET", CLIENT).header(&format!("x-stack-{suffix}"), "one").header(&format!("{other}{suffix}"), "two");
             let answer = request.send().await;
             assert_eq!((answer.status(), answer.code().as_str()), (400, "CONFLICTING_HEADERS"), "{suffix}");
             assert_eq!(answer.json()["details"], json!({ "header": suffix }));
@@ -89,7 +102,8 @@ async fn an_answer_has_the_names_of_the_request_s_family() {
         (vec![], vec![&stack]),
     ];
     for (families, expected) in cases {
-        let override_status = families.iter().fold(app.anonymous(), |caller, family| caller.with(&format!("{family}override-error-status"), "true"));
+        let override_status =
+            families.iter().fold(app.anonymous(), |caller, family| caller.with(&format!("{family}override-error-status"), "true"));
         let answer = override_status.get(CLIENT).await;
         for names in [&service, &stack, &hexclave] {
             let there = names.each_ref().map(|name| answer.header(name).is_some());

@@ -42,7 +42,10 @@ async fn a_key_that_is_wrong_of_another_kind_or_of_another_project_opens_nothing
             assert_eq!(answer.json()["details"], json!({ "project_id": app.project_id() }));
         }
     }
-    assert_eq!(refusal(&app.client_of(&other).with("x-stack-project-id", app.project_id().as_str()), PROJECT).await, refused("INVALID_PUBLISHABLE_CLIENT_KEY"));
+    assert_eq!(
+        refusal(&app.client_of(&other).with("x-stack-project-id", app.project_id().as_str()), PROJECT).await,
+        refused("INVALID_PUBLISHABLE_CLIENT_KEY")
+    );
 }
 
 #[tokio::test]

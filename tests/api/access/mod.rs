@@ -115,7 +115,8 @@ async fn too_low_an_access_type_is_told_after_the_branch_and_before_the_schema()
 #[tokio::test]
 async fn without_any_access_header_access_is_required() {
     let app = TestApp::start().await;
-    for caller in [app.anonymous(), app.anonymous().with("x-stack-project-id", UNKNOWN), app.anonymous().with("x-stack-access-token", "x")] {
+    for caller in [app.anonymous(), app.anonymous().with("x-stack-project-id", UNKNOWN), app.anonymous().with("x-stack-access-token", "x")]
+    {
         for path in [CLIENT, SERVER, ADMIN] {
             let answer = caller.get(path).await;
             assert_eq!((answer.status(), answer.code().as_str()), (400, "ACCESS_TYPE_REQUIRED"));
@@ -126,7 +127,10 @@ async fn without_any_access_header_access_is_required() {
         assert_eq!((answer.status(), answer.code().as_str()), (400, "PROJECT_KEY_WITHOUT_ACCESS_TYPE"), "{key}");
     }
     let answer = app.anonymous().with("x-stack-access-type", "server").get(CLIENT).await;
-    assert_eq!((answer.code().as_str(), &answer.json()["details"]), ("ACCESS_TYPE_WITHOUT_PROJECT_ID", &json!({ "request_type": "server" })));
+    assert_eq!(
+        (answer.code().as_str(), &answer.json()["details"]),
+        ("ACCESS_TYPE_WITHOUT_PROJECT_ID", &json!({ "request_type": "server" }))
+    );
 }
 
 #[tokio::test]
@@ -135,7 +139,13 @@ async fn users_who_are_restricted_must_be_allowed_before_the_key_is_looked_at() 
     let visitor = stored::anonymous_user(&app).await;
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
     let restricted = app.sign_up("ada@example.com").await;
-    let later = ["INVALID_SUPER_SECRET_ADMIN_KEY", "UNPARSABLE_ADMIN_ACCESS_TOKEN", "OVERRIDE_KEY_NOT_SUPPORTED", "BRANCH_DOES_NOT_EXIST", "SCHEMA_ERROR"];
+    let later = [
+        "INVALID_SUPER_SECRET_ADMIN_KEY",
+        "UNPARSABLE_ADMIN_ACCESS_TOKEN",
+        "OVERRIDE_KEY_NOT_SUPPORTED",
+        "BRANCH_DOES_NOT_EXIST",
+        "SCHEMA_ERROR",
+    ];
     let cases = [(&visitor, 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"), (&restricted, 403, "RESTRICTED_USER_NOT_ALLOWED")];
     for (user, status, code) in cases {
         let sent = Sent::good(&app).with("x-stack-access-token", &user.access_token);

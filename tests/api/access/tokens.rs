@@ -110,7 +110,8 @@ async fn a_token_that_another_key_signed_is_not_believed() {
     parts.signature = URL_SAFE_NO_PAD.encode(mac.as_ref());
     assert_forged(&app, "HMAC with the public key", &parts.token()).await;
 
-    let other_secret = token_of_other_deployment(&app, &ada, |settings| settings.secret = "another deployment's secret".to_owned().into()).await;
+    let other_secret =
+        token_of_other_deployment(&app, &ada, |settings| settings.secret = "another deployment's secret".to_owned().into()).await;
     assert_forged(&app, "another deployment's key", &other_secret).await;
     let other_issuer = token_of_other_deployment(&app, &ada, |settings| settings.api_url = "https://evil.test".to_owned()).await;
     assert_forged(&app, "another issuer", &other_issuer).await;

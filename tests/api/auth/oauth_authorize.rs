@@ -75,7 +75,15 @@ async fn the_user_is_redirected_to_the_provider_with_a_cookie_for_the_way_back()
     assert!(url.as_str().starts_with("https://github.com/login/oauth/authorize?"), "{url}");
     let names: Vec<String> = url.query_pairs().map(|(name, _)| name.into_owned()).collect();
     let expected = [
-        "client_id", "scope", "response_type", "redirect_uri", "code_challenge_method", "code_challenge", "state", "access_type", "prompt",
+        "client_id",
+        "scope",
+        "response_type",
+        "redirect_uri",
+        "code_challenge_method",
+        "code_challenge",
+        "state",
+        "access_type",
+        "prompt",
     ];
     assert_eq!(names, expected);
     assert_eq!(value(&url, "client_id").as_deref(), Some("github-client"));

@@ -23,7 +23,8 @@ async fn assert_refused(app: &TestApp, others: &[(&'static str, &str)], status: 
 async fn no_url_that_the_user_may_be_sent_to_is_untrusted() {
     let app = start().await;
     for name in ["redirect_uri", "error_redirect_uri", "error_redirect_url", "after_callback_redirect_url"] {
-        for url in ["https://evil.test/", "http://localhost.evil.test", "http://localhost@evil.test", "javascript://localhost/%0aalert(1)"] {
+        for url in ["https://evil.test/", "http://localhost.evil.test", "http://localhost@evil.test", "javascript://localhost/%0aalert(1)"]
+        {
             assert_refused(&app, &[(name, url)], 400, "REDIRECT_URL_NOT_WHITELISTED").await;
         }
         for url in ["/relative", "", "//evil.test", "http://local\nhost"] {
@@ -42,7 +43,9 @@ async fn the_challenge_is_a_digest_by_the_method_s256() {
         let answer = authorize(&app, "github", &parameters_with(&app, &[("code_challenge_method", method)])).await;
         assert_eq!(problems(&answer), ["query.code_challenge_method must be one of S256"]);
     }
-    for challenge in ["", "short", &"a".repeat(42), &"a".repeat(44), &format!("{}=", "a".repeat(42)), &"ä".repeat(43), &format!("{}+", "a".repeat(42))] {
+    for challenge in
+        ["", "short", &"a".repeat(42), &"a".repeat(44), &format!("{}=", "a".repeat(42)), &"ä".repeat(43), &format!("{}+", "a".repeat(42))]
+    {
         let answer = authorize(&app, "github", &parameters_with(&app, &[("code_challenge", challenge)])).await;
         let problems = problems(&answer);
         assert!(problems.len() == 1 && problems[0].starts_with("query.code_challenge "), "{challenge}: {problems:?}");
@@ -129,7 +132,8 @@ async fn linking_takes_a_token_that_is_believed() {
 
     let other = app.another_project().await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
-    let stranger = app.client_of(&other).post("/api/v1/auth/password/sign-up", body).await.json()["access_token"].as_str().unwrap().to_owned();
+    let stranger =
+        app.client_of(&other).post("/api/v1/auth/password/sign-up", body).await.json()["access_token"].as_str().unwrap().to_owned();
     let details = assert_refused(&app, &[("type", "link"), ("token", &stranger)], 401, "INVALID_PROJECT_FOR_ACCESS_TOKEN").await;
     assert_eq!(details, json!({ "expected_project_id": app.project_id(), "actual_project_id": other.project_id }));
 

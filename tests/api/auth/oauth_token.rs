@@ -33,10 +33,7 @@ async fn a_form_and_json_get_the_same_tokens() {
     let project = app.project_id().to_string();
     let secret = app.keys.client.expose_secret();
     let form = [("grant_type", "refresh_token"), ("client_id", &project), ("client_secret", secret), ("refresh_token", &ada.refresh_token)];
-    let answers = [
-        app.anonymous().post(PATH, request(&app, &ada)).await,
-        app.anonymous().request("POST", PATH).form(&form).send().await,
-    ];
+    let answers = [app.anonymous().post(PATH, request(&app, &ada)).await, app.anonymous().request("POST", PATH).form(&form).send().await];
     for answer in answers {
         assert_eq!(answer.status(), 200, "{}", answer.text());
         assert_eq!((answer.header("cache-control"), answer.header("pragma")), (Some("no-store"), Some("no-cache")));

@@ -76,7 +76,11 @@ async fn a_code_has_45_characters() {
     for code in [json!("abc"), json!("0".repeat(46)), json!(""), json!(45), json!(null), json!(["0"])] {
         let answer = app.client().post(PATH, json!({ "code": code })).await;
         let problems = problems(&answer);
-        assert!(problems.len() == 1 && problems[0].starts_with("body.code must be a string") || problems[0] == "body.code must have 45 characters", "{problems:?}");
+        assert!(
+            problems.len() == 1 && problems[0].starts_with("body.code must be a string")
+                || problems[0] == "body.code must have 45 characters",
+            "{problems:?}"
+        );
     }
 }
 

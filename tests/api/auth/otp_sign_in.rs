@@ -77,7 +77,11 @@ async fn of_many_who_redeem_one_code_at_once_one_has_a_session() {
     let (won, lost): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status() == 200);
     assert_eq!(won.len(), 1);
     for answer in lost {
-        assert!(["VERIFICATION_CODE_ALREADY_USED", "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"].contains(&answer.code().as_str()), "{}", answer.text());
+        assert!(
+            ["VERIFICATION_CODE_ALREADY_USED", "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"].contains(&answer.code().as_str()),
+            "{}",
+            answer.text()
+        );
     }
     let ada = SignedIn::of("ada@example.com", &won[0].json());
     let sessions = app.signed_in(&ada).get("/api/v1/auth/sessions").await.json();

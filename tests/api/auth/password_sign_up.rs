@@ -31,7 +31,10 @@ async fn an_account_is_signed_in_at_once() {
     let ada = SignedIn::of("ada@example.com", &body);
     assert!(opens_own_data(&app, &ada).await);
     let me = app.signed_in(&ada).get("/api/v1/users/me").await.json();
-    assert_eq!((&me["primary_email"], &me["primary_email_verified"], &me["has_password"]), (&json!("ada@example.com"), &json!(false), &json!(true)));
+    assert_eq!(
+        (&me["primary_email"], &me["primary_email_verified"], &me["has_password"]),
+        (&json!("ada@example.com"), &json!(false), &json!(true))
+    );
 }
 
 #[tokio::test]
@@ -102,7 +105,8 @@ async fn without_a_callback_no_mail_is_sent() {
 #[tokio::test]
 async fn an_untrusted_callback_makes_neither_an_account_nor_a_mail() {
     let app = TestApp::start().await;
-    let urls = ["https://evil.test/verify", "http://localhost.evil.test/", "http://localhost@evil.test/", "javascript://localhost/%0aalert(1)"];
+    let urls =
+        ["https://evil.test/verify", "http://localhost.evil.test/", "http://localhost@evil.test/", "javascript://localhost/%0aalert(1)"];
     for url in urls {
         let answer = app.client().post(PATH, ada_with("verification_callback_url", url)).await;
         assert_eq!(assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED"), Value::Null, "{url}");

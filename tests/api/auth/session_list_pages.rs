@@ -99,7 +99,8 @@ async fn a_cursor_of_another_list_or_a_damaged_one_is_refused() {
     let with = |cursor: &str| format!("{PATH}?limit=1&cursor={cursor}");
     assert_error(&app.signed_in(&bob).get(&with(&cursor)).await, 400, "INVALID_CURSOR");
     let flipped = if cursor.ends_with('A') { "B" } else { "A" };
-    let damaged = [String::new(), "x".to_owned(), format!("{cursor}x"), cursor[1..].to_owned(), format!("{}{flipped}", &cursor[..cursor.len() - 1])];
+    let damaged =
+        [String::new(), "x".to_owned(), format!("{cursor}x"), cursor[1..].to_owned(), format!("{}{flipped}", &cursor[..cursor.len() - 1])];
     for cursor in damaged {
         assert_error(&app.signed_in(&ada).get(&with(&cursor)).await, 400, "INVALID_CURSOR");
     }

@@ -74,7 +74,8 @@ async fn a_token_is_signed_by_the_published_key_of_its_audience_alone() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let (anonymous, restricted) = (stored::anonymous_user(&app).await, restricted(&app).await);
-    let (normal, with_restricted, all) = (keys(&app, "").await, keys(&app, "?include_restricted=true").await, keys(&app, "?include_anonymous=true").await);
+    let (normal, with_restricted, all) =
+        (keys(&app, "").await, keys(&app, "?include_restricted=true").await, keys(&app, "?include_anonymous=true").await);
     assert_eq!([&normal, &with_restricted, &all].map(|keys| keys.as_array().unwrap().len()), [1, 2, 3]);
     for key in all.as_array().unwrap() {
         assert_eq!(key.as_object().unwrap().keys().collect::<Vec<_>>(), ["alg", "crv", "kid", "kty", "x", "y"]);

@@ -25,8 +25,18 @@ fn error(status: u16, code: &str) -> (u16, String) {
 async fn a_body_that_is_not_json_is_told_as_such() {
     let app = TestApp::start().await;
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
-    let bodies: [&[u8]; 10] =
-        [b"{", b"{\"email\"}", b"{'email':1}", b"{}x", b"\xff", b"{\"email\":\"\xc3\x28\"}", b"{\"email\":\"\\ud800\"}", b"NaN", b"{\"email\":\"\x01\"}", deep.as_bytes()];
+    let bodies: [&[u8]; 10] = [
+        b"{",
+        b"{\"email\"}",
+        b"{'email':1}",
+        b"{}x",
+        b"\xff",
+        b"{\"email\":\"\xc3\x28\"}",
+        b"{\"email\":\"\\ud800\"}",
+        b"NaN",
+        b"{\"email\":\"\x01\"}",
+        deep.as_bytes(),
+    ];
     for body in bodies {
         let answer = sign_up(&app, "application/json", body).await;
         assert_eq!(refusal(&answer), error(400, "BODY_PARSING_ERROR"), "{:?}", String::from_utf8_lossy(&body[..body.len().min(40)]));
@@ -48,7 +58,8 @@ async fn a_wrong_media_type_is_told_as_a_body_that_cannot_be_read() {
     let none = app.client().request("POST", SIGN_UP).body(body.clone()).send().await;
     assert_eq!(refusal(&none), error(400, "BODY_PARSING_ERROR"));
     assert_eq!(sign_up(&app, " Application/JSON ; charset=utf-8", body).await.status(), 200);
-    let form = app.client().request("POST", SIGN_UP).form(&[("email", "form@example.com"), ("password", "correct horse battery")]).send().await;
+    let form =
+        app.client().request("POST", SIGN_UP).form(&[("email", "form@example.com"), ("password", "correct horse battery")]).send().await;
     assert_eq!(form.status(), 200);
 }
 
@@ -80,7 +91,14 @@ async fn a_body_may_have_256_kib() {
 #[tokio::test]
 async fn a_field_of_another_type_is_named_with_what_it_must_be() {
     let app = TestApp::start().await;
-    for (value, kind) in [(json!(1), "an integer"), (json!(1.5), "a number"), (json!(true), "a boolean"), (json!(null), "null"), (json!([]), "an array"), (json!({}), "an object")] {
+    for (value, kind) in [
+        (json!(1), "an integer"),
+        (json!(1.5), "a number"),
+        (json!(true), "a boolean"),
+        (json!(null), "null"),
+        (json!([]), "an array"),
+        (json!({}), "an object"),
+    ] {
         let answer = app.client().post(SIGN_UP, json!({ "email": value, "password": value })).await;
         let message = answer.json()["details"]["message"].as_str().unwrap().to_owned();
         assert_eq!(answer.json()["error"], message.as_str());
@@ -96,9 +114,30 @@ async fn what_is_no_address_is_refused_and_what_is_odd_is_not() {
     let app = TestApp::start().await;
     let long = format!("{}@{}.com", "a".repeat(60), "b".repeat(240));
     let wrong = [
-        "", " ", "ada", "@", "ada@", "@example.com", "ada@example", "ada@example.c", "a..da@example.com", ".ada@example.com", "ada.@example.com", "a da@example.com",
-        "ada@exam ple.com", "ada@@example.com", "ada@example..com", "ada@127.0.0.1", "ada@[127.0.0.1]", "\"ada\"@example.com", "ada@example.com\r\nBcc: x@example.com",
-        "ada@example.com,bob@example.com", "<ada@example.com>", "ada\0@example.com", "ädä@example.com", &long,
+        "",
+        " ",
+        "ada",
+        "@",
+        "ada@",
+        "@example.com",
+        "ada@example",
+        "ada@example.c",
+        "a..da@example.com",
+        ".ada@example.com",
+        "ada.@example.com",
+        "a da@example.com",
+        "ada@exam ple.com",
+        "ada@@example.com",
+        "ada@example..com",
+        "ada@127.0.0.1",
+        "ada@[127.0.0.1]",
+        "\"ada\"@example.com",
+        "ada@example.com\r\nBcc: x@example.com",
+        "ada@example.com,bob@example.com",
+        "<ada@example.com>",
+        "ada\0@example.com",
+        "ädä@example.com",
+        &long,
     ];
     for email in wrong {
         for (path, url) in [(SIGN_UP, "verification_callback_url"), (SEND_CODE, "callback_url")] {
@@ -112,7 +151,9 @@ async fn what_is_no_address_is_refused_and_what_is_odd_is_not() {
         }
     }
     assert!(app.app.store.user_ids(app.project_id()).await.unwrap().is_empty());
-    for email in ["a+b@example.com", "o'hara@example.com", "ada@bücher.example", "x@a.b.c.example.museum", "!#$%&'*+-/=?^_`{|}~@example.com"] {
+    for email in
+        ["a+b@example.com", "o'hara@example.com", "ada@bücher.example", "x@a.b.c.example.museum", "!#$%&'*+-/=?^_`{|}~@example.com"]
+    {
         app.sign_up(email).await;
         app.sign_in(email).await;
     }
@@ -136,7 +177,14 @@ async fn repeated_keys_and_headers_have_one_meaning() {
 #[tokio::test]
 async fn ids_are_uuids_and_paths_are_taken_literally() {
     let app = TestApp::start().await;
-    for id in ["x", "7f3c2a4e3f5b4d0e9a560f1f6c8f3d21", "7f3c2a4e-3f5b-0d0e-9a56-0f1f6c8f3d21", "{7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21}", "ME", "1%20OR%201=1"] {
+    for id in [
+        "x",
+        "7f3c2a4e3f5b4d0e9a560f1f6c8f3d21",
+        "7f3c2a4e-3f5b-0d0e-9a56-0f1f6c8f3d21",
+        "{7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21}",
+        "ME",
+        "1%20OR%201=1",
+    ] {
         let answer = app.server().get(&format!("/api/v1/auth/sessions?user_id={id}")).await;
         assert_eq!(refusal(&answer), error(400, "SCHEMA_ERROR"), "{id}");
     }
@@ -173,6 +221,7 @@ async fn a_setting_that_is_wrong_changes_none() {
         assert!(answer.json()["error"].as_str().unwrap().contains(&format!("body.config.{name}")), "{}", answer.text());
     }
     assert_untouched(&app, &settings).await;
-    app.configure(json!({ "config": { "email_config": { "type": "standard", "sender_name": "Ada", "sender_email": "ada@example.com" } } })).await;
+    app.configure(json!({ "config": { "email_config": { "type": "standard", "sender_name": "Ada", "sender_email": "ada@example.com" } } }))
+        .await;
     assert_eq!(project_settings(&app).await["config"]["email_config"]["type"], "standard");
 }

@@ -18,7 +18,11 @@ fn assert_is_answered(answer: &Answer, is_content: bool, what: &str) {
     let body = answer.json();
     let fields = |value: &Value| value.as_object().map(|object| object.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
     if is_content {
-        assert_eq!((fields(&body), fields(&body["error"])), (vec!["error".to_owned()], ["code", "documentation_url", "hint", "message"].map(str::to_owned).to_vec()), "{what}");
+        assert_eq!(
+            (fields(&body), fields(&body["error"])),
+            (vec!["error".to_owned()], ["code", "documentation_url", "hint", "message"].map(str::to_owned).to_vec()),
+            "{what}"
+        );
     } else {
         assert!(KnownError::CODES.contains(&answer.code().as_str()), "{what}: {body}");
         assert!(fields(&body).iter().all(|field| ["code", "details", "error"].contains(&field.as_str())), "{what}: {body}");

@@ -133,7 +133,15 @@ async fn no_header_makes_an_operation_fail() {
 async fn a_path_beside_those_of_the_operations_is_an_error_of_its_interface() {
     let app = TestApp::start().await;
     let content = ["/", "//", "/api/v1/apps/..%2fsite", "/api/v1/apps/%2e%2e", "/api/v1/apps/%ff", "/%ff", "/apps/%00", "/api/v1/site%2f"];
-    let product = ["/api/v1/%2e%2e/health", "/api/v1/users%2fme", "/api/v1/users/me%2f", "/api/v1/users/%ff", "/api/v1//users/me", "/API/v1/users/me", "/api/v1/users/me;x=1"];
+    let product = [
+        "/api/v1/%2e%2e/health",
+        "/api/v1/users%2fme",
+        "/api/v1/users/me%2f",
+        "/api/v1/users/%ff",
+        "/api/v1//users/me",
+        "/API/v1/users/me",
+        "/api/v1/users/me;x=1",
+    ];
     for method in ["GET", "POST", "PATCH", "DELETE", "PUT"] {
         for path in content.iter().chain(&product) {
             let answer = app.client().request(method, path).send().await;
