@@ -1,6 +1,9 @@
 //! The API over HTTP. The modules mirror `functions/`.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
+mod access;
 mod auth;
+mod bad_input;
 mod content;
 mod events;
+mod stored;

@@ -76,7 +76,7 @@ pub struct AuthorizeQuery {
     #[schema(rename = "response_type")]
     _response_type: ResponseType,
     /// `authenticate` by default.
-    #[deserr(default)]
+    #[deserr(default, rename = "type")]
     r#type: Option<PurposeParam>,
     /// An access token; required for `link`. An anonymous user's account is upgraded.
     #[deserr(default)]

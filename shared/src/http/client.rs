@@ -52,14 +52,15 @@ pub fn place(headers: &HeaderMap, peer: PeerAddress, settings: &Settings) -> Pla
     if !came_through_distribution(headers, settings) {
         return Place::of(peer.0);
     }
+    let degrees = |name: &str| text(name).and_then(|degrees| degrees.parse().ok()).filter(|degrees: &f64| degrees.is_finite());
     let viewer = text("cloudfront-viewer-address").and_then(|address| parse_viewer_address(&address));
     Place {
         ip: viewer.unwrap_or(peer.0),
         country_code: text("cloudfront-viewer-country"),
         region_code: text("cloudfront-viewer-country-region"),
         city_name: text("cloudfront-viewer-city"),
-        latitude: text("cloudfront-viewer-latitude").and_then(|degrees| degrees.parse().ok()),
-        longitude: text("cloudfront-viewer-longitude").and_then(|degrees| degrees.parse().ok()),
+        latitude: degrees("cloudfront-viewer-latitude"),
+        longitude: degrees("cloudfront-viewer-longitude"),
         tz_identifier: text("cloudfront-viewer-time-zone"),
     }
 }

@@ -15,4 +15,4 @@ pub mod literal;
 pub use access::{Access, Admin, Client, Server};
 pub use error::{Error, KnownError};
 pub use input::Input;
-pub use layer::{layer, panicked, preflight};
+pub use layer::{fallback_layer, layer, panicked, preflight};
