@@ -48,19 +48,20 @@ impl Describe for Caller {
 
 /// The place of a request.
 pub fn place(headers: &HeaderMap, peer: PeerAddress, settings: &Settings) -> Place {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).filter(|text| !text.is_empty()).map(str::to_owned);
+    // NaN is a number that no table takes.
+    let degrees = |name: &str, most: f64| text(name).and_then(|text| text.parse().ok()).filter(|degrees: &f64| degrees.abs() <= most);
     if !came_through_distribution(headers, settings) {
         return Place::of(peer.0);
     }
-    let degrees = |name: &str| text(name).and_then(|degrees| degrees.parse().ok()).filter(|degrees: &f64| degrees.is_finite());
     let viewer = text("cloudfront-viewer-address").and_then(|address| parse_viewer_address(&address));
     Place {
         ip: viewer.unwrap_or(peer.0),
         country_code: text("cloudfront-viewer-country"),
         region_code: text("cloudfront-viewer-country-region"),
         city_name: text("cloudfront-viewer-city"),
-        latitude: degrees("cloudfront-viewer-latitude"),
-        longitude: degrees("cloudfront-viewer-longitude"),
+        latitude: degrees("cloudfront-viewer-latitude", 90.0),
+        longitude: degrees("cloudfront-viewer-longitude", 180.0),
         tz_identifier: text("cloudfront-viewer-time-zone"),
     }
 }

@@ -94,7 +94,8 @@ async fn headers_that_anybody_can_write_are_no_place() {
     let app = TestApp::start().await;
     let forged = ["x-forwarded-for", "x-real-ip", "forwarded", "true-client-ip", "cf-connecting-ip", "x-vercel-ip-country"];
     let caller = forged.into_iter().fold(app.client(), |caller, name| caller.with(name, "198.51.100.9"));
-    let caller = caller.with("cloudfront-viewer-address", "nonsense").with("cloudfront-viewer-latitude", "north");
+    let caller = caller.with("cloudfront-viewer-address", "nonsense").with("cloudfront-viewer-latitude", "NaN");
+    let caller = caller.with("cloudfront-viewer-longitude", "-180.1").with("cloudfront-viewer-country", "");
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let ada = support::SignedIn::of("", &caller.post("/api/v1/auth/password/sign-up", body).await.json());
     let list = app.signed_in(&ada).get(PATH).await.json();
