@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use http::HeaderMap;
 use http::request::Parts;
 use secrecy::SecretString;
@@ -303,6 +303,22 @@ impl<L: Least> FromRequestParts<App> for Access<L> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         Self::of(parts, app).await
     }
+}
+
+/// An operation that needs no access checks what a request claims nevertheless: `None` when it claims none.
+impl<L: Least> OptionalFromRequestParts<App> for Access<L> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Option<Self>, Error> {
+        match Self::of(parts, app).await {
+            Err(Error::Known(KnownError::AccessTypeRequired)) => Ok(None),
+            access => access.map(Some),
+        }
+    }
+}
+
+impl<L> Describe for Option<Access<L>> {
+    fn describe(_: &mut Description) {}
 }
 
 impl<L: Least> Describe for Access<L> {

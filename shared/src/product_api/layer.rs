@@ -71,7 +71,9 @@ async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<O
 }
 
 fn parse_body(media_type: &str, bytes: &Bytes) -> Result<Option<Value>, KnownError> {
-    if bytes.is_empty() {
+    let is_known =
+        matches!(media_type, "" | "application/json" | "application/x-www-form-urlencoded" | "text/plain" | "application/octet-stream");
+    if bytes.is_empty() && is_known {
         return Ok(None);
     }
     match media_type {

@@ -155,3 +155,15 @@ async fn an_sdk_sends_its_headers_as_well() {
     let expired = app.signed_in(&ada).without("x-stack-access-token");
     assert_eq!(expired.post(PATH, request(&app, &ada)).await.status(), 200);
 }
+
+#[tokio::test]
+async fn headers_of_access_are_not_needed_and_must_be_right_when_they_are_there() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let form = [("grant_type", "refresh_token"), ("client_id", app.project_id().as_str()), ("refresh_token", ada.refresh_token.as_str())];
+    let send = |caller: support::Caller| async move { caller.request("POST", PATH).form(&form).send().await };
+    assert_eq!(send(app.anonymous()).await.status(), 200);
+    assert_eq!(send(app.client()).await.status(), 200);
+    let wrong = send(app.client().with("x-stack-publishable-client-key", "pck_wrong")).await;
+    assert_eq!((wrong.status(), wrong.code().as_str()), (401, "INVALID_PUBLISHABLE_CLIENT_KEY"));
+}

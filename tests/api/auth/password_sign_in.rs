@@ -107,3 +107,10 @@ async fn it_takes_client_access() {
     app.sign_up("ada@example.com").await;
     assert_eq!(app.server().post(PATH, ada("correct horse battery")).await.status(), 200);
 }
+
+#[tokio::test]
+async fn an_empty_address_is_no_address_at_all() {
+    let app = TestApp::start().await;
+    let answer = app.client().post(PATH, json!({ "email": " ", "password": "correct horse battery" })).await;
+    assert_eq!(problems(&answer), ["body.email must not be empty"]);
+}
