@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use axum::extract::State;
 use deserr::Deserr;
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Map;
 use shared::App;
@@ -11,7 +12,7 @@ use shared::http::TableAction::{BatchGetItem, PutItem, Query};
 use shared::http::{Json, Route};
 use shared::model::id::{EmailId, UserId};
 use shared::model::outbox::{Category, CreatedWith, DEFAULT_THEME, NewEntry, OutboxEntry, Recipients, Source};
-use shared::model::outbox_patch::ThemeId;
+use shared::model::outbox_patch::{AtMillis, ThemeId};
 use shared::product_api::input::{Problems, rejected};
 use shared::product_api::literal::True;
 use shared::product_api::{Access, Error, Input, KnownError, Server};
@@ -50,8 +51,9 @@ pub struct SendEmail {
     #[deserr(default)]
     is_high_priority: Option<bool>,
     /// Milliseconds since the epoch; absent or 0 for now.
+    #[schema(value_type = Option<i64>)]
     #[deserr(default)]
-    scheduled_at_millis: Option<i64>,
+    scheduled_at_millis: Option<AtMillis>,
 }
 
 /// A category by its name.
@@ -135,8 +137,6 @@ impl SendEmail {
             Some(Theme::Id(ThemeId(id))) => Some(id),
             None => Some(DEFAULT_THEME),
         };
-        let scheduled_at =
-            self.scheduled_at_millis.filter(|millis| *millis != 0).and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok());
         NewEntry {
             to: Recipients::UserPrimaryEmail { user_id },
             source: Source { builtin: None, subject: self.subject.clone(), html: Some(self.html.clone()), text: None, theme_id },
@@ -144,7 +144,7 @@ impl SendEmail {
             category: self.notification_category_name.map_or(Category::Transactional, |name| name.0),
             is_high_priority: self.is_high_priority.unwrap_or(false),
             created_with: CreatedWith::ProgrammaticCall,
-            scheduled_at,
+            scheduled_at: self.scheduled_at_millis.map(|time| time.0).filter(|time| *time != Timestamp::UNIX_EPOCH),
         }
     }
 }
