@@ -96,6 +96,8 @@ pub struct Recipient {
 
 /// Items of one transaction, and keys of one batch of reads.
 const CHUNK: usize = 100;
+/// Bytes of one transaction: DynamoDB takes 4 MB.
+const CHUNK_BYTES: usize = 3_000_000;
 
 pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body, .. }: Input<SendEmail>) -> Result<Json<Accepted>, Error> {
     let project = &access.project.id;
@@ -108,7 +110,7 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
         _ => return Err(Problems::one("body", "must have either user_ids or all_users").into_error("POST", ROUTE.path).into()),
     };
     let now = app.clock.now();
-    for chunk in user_ids.chunks(CHUNK) {
+    for chunk in user_ids.chunks(CHUNK.min(CHUNK_BYTES / body.entry_bytes())) {
         let entries = chunk.iter().map(|user_id| OutboxEntry::new(EmailId::from(app.entropy.uuid()), body.entry(*user_id), now));
         let writes = entries.map(|entry| outbox::create(project, &entry)).collect::<Result<Vec<_>, _>>()?;
         app.store.transact(writes).await?;
@@ -131,6 +133,11 @@ async fn check_users(app: &App, access: &Access<Server>, ids: &[UserId]) -> Resu
 }
 
 impl SendEmail {
+    /// About the size of an entry in the table; a body has 256 KiB at most, so some fit into a transaction.
+    fn entry_bytes(&self) -> usize {
+        2048 + self.html.len() + self.subject.as_ref().map_or(0, String::len)
+    }
+
     fn entry(&self, user_id: UserId) -> NewEntry {
         let theme_id = match self.theme_id {
             Some(Theme::None) => None,
