@@ -3,3 +3,5 @@
 
 mod auth;
 mod content;
+
+mod emails;

@@ -164,6 +164,9 @@ pub enum Stage {
     Skipped {
         at: Millis,
         reason: SkippedReason,
+        /// Of an entry that was never rendered to its end.
+        #[serde(default)]
+        started_rendering_at: Option<Millis>,
         started_sending_at: Option<Millis>,
     },
     Sent {

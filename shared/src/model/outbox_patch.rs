@@ -124,6 +124,18 @@ impl OutboxPatch {
     }
 }
 
+impl Stage {
+    /// The stage after a cancellation: what had happened until then stays told.
+    fn cancelled(&self, now: Timestamp) -> Self {
+        let (started_rendering_at, started_sending_at) = match *self {
+            Self::Rendering { started_at, .. } | Self::RenderError { started_at, .. } => (Some(started_at), None),
+            Self::ServerError { started_at, .. } => (None, Some(started_at)),
+            _ => (None, None),
+        };
+        Self::Skipped { at: now.as_millisecond(), reason: SkippedReason::ManuallyCancelled, started_rendering_at, started_sending_at }
+    }
+}
+
 impl OutboxEntry {
     /// What the entry becomes by `patch`; pure, so every transition is tested without a table.
     pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, NotEditable> {
@@ -135,7 +147,7 @@ impl OutboxEntry {
         if patch.cancel.is_some() {
             self.is_paused = false;
             self.next_retry_at = None;
-            self.stage = Stage::Skipped { at: now.as_millisecond(), reason: SkippedReason::ManuallyCancelled, started_sending_at: None };
+            self.stage = self.stage.cancelled(now);
             return Ok(self);
         }
         if patch.is_empty() {

@@ -79,7 +79,9 @@ impl OutboxEntry {
         let at = now.as_millisecond();
         match outcome {
             Outcome::Sent => self.stage = Stage::Sent { started_at, at },
-            Outcome::Skipped(reason) => self.stage = Stage::Skipped { at, reason, started_sending_at: Some(started_at) },
+            Outcome::Skipped(reason) => {
+                self.stage = Stage::Skipped { at, reason, started_rendering_at: None, started_sending_at: Some(started_at) };
+            }
             Outcome::Retryable(failure) if self.attempts() + 1 < MAX_ATTEMPTS => {
                 self.next_retry_at = Some(after(now, backoff(self.attempts(), jitter)));
                 self.failures.push(failure);
