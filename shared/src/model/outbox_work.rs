@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
+use super::outbox::{Failure, MAX_ATTEMPTS, MAX_BYTES, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
 use super::session::after;
 
 /// What became of an attempt to send.
@@ -48,6 +48,10 @@ impl OutboxEntry {
                 self.stage = if self.scheduled_at <= now { Stage::Queued } else { Stage::Scheduled };
             }
             Err(message) => self.stage = Stage::RenderError { started_at, at, message },
+        }
+        if self.is_too_large() {
+            self.rendered = None;
+            self.stage = Stage::RenderError { started_at, at, message: format!("the mail and its sources are larger than {MAX_BYTES} bytes") };
         }
         Some(self.touched(now))
     }
