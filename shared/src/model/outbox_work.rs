@@ -51,7 +51,8 @@ impl OutboxEntry {
         }
         if self.is_too_large() {
             self.rendered = None;
-            self.stage = Stage::RenderError { started_at, at, message: format!("the mail and its sources are larger than {MAX_BYTES} bytes") };
+            self.stage =
+                Stage::RenderError { started_at, at, message: format!("the mail and its sources are larger than {MAX_BYTES} bytes") };
         }
         Some(self.touched(now))
     }
