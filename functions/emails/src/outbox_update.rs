@@ -41,7 +41,9 @@ pub async fn handle(
             status: status.name().replace('-', "_").to_uppercase(),
         })?;
         if entry.is_too_large() {
-            return Err(Problems::one("body", format!("makes the mail larger than {MAX_BYTES} bytes")).into_error("PATCH", ROUTE.path).into());
+            return Err(Problems::one("body", format!("makes the mail larger than {MAX_BYTES} bytes"))
+                .into_error("PATCH", ROUTE.path)
+                .into());
         }
         match app.store.replace_outbox_entry(project, &entry, row.version).await {
             Ok(()) => return Ok(Entry::of(&entry, row.version + 1)),
