@@ -100,7 +100,7 @@ pub struct DomainInput {
 pub struct ProviderInput {
     pub id: String,
     /// `standard`: there are no shared client ids here.
-    #[deserr(default)]
+    #[deserr(default, rename = "type")]
     pub r#type: Option<String>,
     #[deserr(default)]
     pub client_id: Option<String>,
@@ -120,6 +120,7 @@ pub struct ProviderInput {
 #[deserr(deny_unknown_fields)]
 pub struct EmailInput {
     /// `shared`: the deployment's sender; `standard`: `sender_name` and `sender_email`.
+    #[deserr(rename = "type")]
     pub r#type: String,
     #[deserr(default)]
     pub sender_name: Option<String>,
