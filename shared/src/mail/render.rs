@@ -50,7 +50,8 @@ pub struct UserContext {
 pub fn render(source: &Source, context: &Context) -> Rendering {
     let parts = sources(source);
     let subject = fill("subject", parts.subject, context)?;
-    let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
+    // One line, without what could end it.
+    let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "");
     let body = fill("body.html", parts.html, context)?;
     let html = if is_mjml(&body) {
         compile_mjml(&body)?
