@@ -3,5 +3,7 @@
 
 mod auth;
 mod content;
-
 mod emails;
+mod mails;
+mod projects;
+mod users;
