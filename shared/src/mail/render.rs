@@ -136,7 +136,10 @@ fn is_document(body: &str) -> bool {
 fn compile_mjml(source: &str) -> Result<String, String> {
     let parsed = mrml::parse(source).map_err(|error| format!("body.html: not MJML: {error}"))?;
     // Without the fonts that MRML knows: a mail does not tell a stranger that it was opened.
-    parsed.element.render(&RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() }).map_err(|error| format!("body.html: {error}"))
+    parsed
+        .element
+        .render(&RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() })
+        .map_err(|error| format!("body.html: {error}"))
 }
 
 fn in_theme(body: &str, context: &Context) -> Result<String, String> {

@@ -88,7 +88,7 @@ fn settings(address: SocketAddr, secret: SecretString, trust_viewer_headers: boo
     };
     Ok(Settings {
         site_url: site_url(&listen)?,
-        sender: variable("GATELET_SENDER").unwrap_or_else(|| settings::default_sender(&api_url)),
+        sender: settings::sender(&api_url)?,
         development: api_url.starts_with("http:"),
         api_url,
         secret,
