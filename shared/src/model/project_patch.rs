@@ -156,7 +156,7 @@ impl ProjectPatch {
     /// The project with these changes, or the first setting that is wrong.
     pub fn apply(self, mut project: Project, secrets: &Secrets<'_>) -> Result<Project, InvalidSetting> {
         if let Some(name) = self.display_name {
-            if name.trim().is_empty() || name.chars().count() > 256 || name.chars().any(char::is_control) {
+            if !Project::is_name(&name) {
                 return Err(invalid("display_name", "must be one line of 1 to 256 characters"));
             }
             project.display_name = name;
