@@ -17,6 +17,8 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
+use crate::model::email::Email;
+
 /// Values that nobody may run a deployment with.
 const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00000000000000000000000000000000"];
 
@@ -48,6 +50,8 @@ pub enum Error {
     InvalidUrl(&'static str),
     #[error("GATELET_ACCESS_TOKEN_SECONDS must be a number from 20 to 3600")]
     InvalidTokenLife,
+    #[error("GATELET_SENDER must be an e-mail address")]
+    InvalidSender,
 }
 
 /// Reads one variable; an empty one counts as absent.
@@ -67,7 +71,7 @@ impl Settings {
             None => api_url.clone(),
         };
         let settings = Self {
-            sender: variable("GATELET_SENDER").unwrap_or_else(|| default_sender(&api_url)),
+            sender: sender(&api_url)?,
             trust_viewer_headers: false,
             development: api_url.starts_with("http:"),
             api_url,
@@ -103,8 +107,11 @@ pub fn base_url(name: &'static str, text: &str) -> Result<String, Error> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// `noreply@` the host of the API.
-pub fn default_sender(api_url: &str) -> String {
+/// The address of mails whose project names none: from the environment, or `noreply@` the host of the API.
+pub fn sender(api_url: &str) -> Result<String, Error> {
+    if let Some(text) = variable("GATELET_SENDER") {
+        return Email::parse(&text).map(|email| email.to_string()).map_err(|_| Error::InvalidSender);
+    }
     let host = Url::parse(api_url).ok().and_then(|url| url.host_str().map(str::to_owned));
-    format!("noreply@{}", host.unwrap_or_else(|| "localhost".to_owned()))
+    Ok(format!("noreply@{}", host.unwrap_or_else(|| "localhost".to_owned())))
 }

@@ -8,8 +8,9 @@ use http::{HeaderMap, header};
 use shared::App;
 use shared::http::Route;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::model::outbox::MAX_BYTES;
 use shared::model::outbox_patch::{NotEditable, OutboxPatch};
-use shared::product_api::input::Nothing;
+use shared::product_api::input::{Nothing, Problems};
 use shared::product_api::{Access, Error, Input, KnownError, Server};
 use shared::store;
 
@@ -39,6 +40,11 @@ pub async fn handle(
             email_id: path.id.to_string(),
             status: status.name().replace('-', "_").to_uppercase(),
         })?;
+        if entry.is_too_large() {
+            return Err(Problems::one("body", format!("makes the mail larger than {MAX_BYTES} bytes"))
+                .into_error("PATCH", ROUTE.path)
+                .into());
+        }
         match app.store.replace_outbox_entry(project, &entry, row.version).await {
             Ok(()) => return Ok(Entry::of(&entry, row.version + 1)),
             Err(store::Error::Conflict(_)) => {}

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use axum::extract::State;
 use deserr::Deserr;
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Map;
 use shared::App;
@@ -11,7 +12,7 @@ use shared::http::TableAction::{BatchGetItem, PutItem, Query};
 use shared::http::{Json, Route};
 use shared::model::id::{EmailId, UserId};
 use shared::model::outbox::{Category, CreatedWith, DEFAULT_THEME, NewEntry, OutboxEntry, Recipients, Source};
-use shared::model::outbox_patch::ThemeId;
+use shared::model::outbox_patch::{AtMillis, ThemeId};
 use shared::product_api::input::{Problems, rejected};
 use shared::product_api::literal::True;
 use shared::product_api::{Access, Error, Input, KnownError, Server};
@@ -50,8 +51,9 @@ pub struct SendEmail {
     #[deserr(default)]
     is_high_priority: Option<bool>,
     /// Milliseconds since the epoch; absent or 0 for now.
+    #[schema(value_type = Option<i64>)]
     #[deserr(default)]
-    scheduled_at_millis: Option<i64>,
+    scheduled_at_millis: Option<AtMillis>,
 }
 
 /// A category by its name.
@@ -94,6 +96,8 @@ pub struct Recipient {
 
 /// Items of one transaction, and keys of one batch of reads.
 const CHUNK: usize = 100;
+/// Bytes of one transaction: DynamoDB takes 4 MB.
+const CHUNK_BYTES: usize = 3_000_000;
 
 pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body, .. }: Input<SendEmail>) -> Result<Json<Accepted>, Error> {
     let project = &access.project.id;
@@ -106,7 +110,7 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
         _ => return Err(Problems::one("body", "must have either user_ids or all_users").into_error("POST", ROUTE.path).into()),
     };
     let now = app.clock.now();
-    for chunk in user_ids.chunks(CHUNK) {
+    for chunk in user_ids.chunks(CHUNK.min(CHUNK_BYTES / body.entry_bytes())) {
         let entries = chunk.iter().map(|user_id| OutboxEntry::new(EmailId::from(app.entropy.uuid()), body.entry(*user_id), now));
         let writes = entries.map(|entry| outbox::create(project, &entry)).collect::<Result<Vec<_>, _>>()?;
         app.store.transact(writes).await?;
@@ -129,14 +133,17 @@ async fn check_users(app: &App, access: &Access<Server>, ids: &[UserId]) -> Resu
 }
 
 impl SendEmail {
+    /// About the size of an entry in the table; a body has 256 KiB at most, so some fit into a transaction.
+    fn entry_bytes(&self) -> usize {
+        2048 + self.html.len() + self.subject.as_ref().map_or(0, String::len)
+    }
+
     fn entry(&self, user_id: UserId) -> NewEntry {
         let theme_id = match self.theme_id {
             Some(Theme::None) => None,
             Some(Theme::Id(ThemeId(id))) => Some(id),
             None => Some(DEFAULT_THEME),
         };
-        let scheduled_at =
-            self.scheduled_at_millis.filter(|millis| *millis != 0).and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok());
         NewEntry {
             to: Recipients::UserPrimaryEmail { user_id },
             source: Source { builtin: None, subject: self.subject.clone(), html: Some(self.html.clone()), text: None, theme_id },
@@ -144,7 +151,7 @@ impl SendEmail {
             category: self.notification_category_name.map_or(Category::Transactional, |name| name.0),
             is_high_priority: self.is_high_priority.unwrap_or(false),
             created_with: CreatedWith::ProgrammaticCall,
-            scheduled_at,
+            scheduled_at: self.scheduled_at_millis.map(|time| time.0).filter(|time| *time != Timestamp::UNIX_EPOCH),
         }
     }
 }

@@ -19,21 +19,23 @@ const BATCH: i32 = 100;
 /// How many entries are worked on at once.
 const PARALLEL: usize = 8;
 
-/// Works on everything that is due; says how many entries that were. Zero: there is nothing to do now.
+/// Works on everything that is due; says how many entries moved on. Zero: there is nothing to do now, or nothing that can be done.
 pub async fn step(app: &App, mailer: &dyn Mailer) -> Result<usize, store::Error> {
     let mut due = Vec::new();
     for shard in 0..DUE_SHARDS {
         due.extend(app.store.due_entries(shard, app.clock.now(), BATCH).await?);
     }
-    let count = due.len();
     let work = due.into_iter().map(|(project, id)| async move {
-        if let Err(error) = advance(app, mailer, &project, id).await {
-            // The entry stays due: the next step takes it up again.
-            tracing::warn!(%error, entry = %id, "an entry of the outbox did not move on");
+        match advance(app, mailer, &project, id).await {
+            Ok(()) => 1,
+            Err(error) => {
+                // The entry stays due: a later step takes it up again.
+                tracing::warn!(%error, entry = %id, "an entry of the outbox did not move on");
+                0
+            }
         }
     });
-    futures_util::stream::iter(work).buffer_unordered(PARALLEL).collect::<()>().await;
-    Ok(count)
+    Ok(futures_util::stream::iter(work).buffer_unordered(PARALLEL).fold(0, |moved, one| async move { moved + one }).await)
 }
 
 /// Moves one entry on until there is nothing to do with it now.

@@ -4,9 +4,11 @@
 //! A template is a stranger's program: it has fuel, its output a limit, and it cannot reach anything but its context.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
+use minijinja::{AutoEscape, Environment, Output, State, UndefinedBehavior, Value, context};
 use mrml::prelude::render::RenderOptions;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -52,7 +54,8 @@ pub struct UserContext {
 pub fn render(source: &Source, context: &Context) -> Rendering {
     let parts = sources(source);
     let subject = fill("subject", parts.subject, context)?;
-    let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
+    // One line, without what could end it.
+    let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "");
     let body = fill(BODY, parts.html, context)?;
     let html = if is_mjml(&body) {
         compile_mjml(&body)?
@@ -73,6 +76,7 @@ fn fill(name: &str, source: &str, context: &Context) -> Result<String, String> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
     environment.set_auto_escape_callback(|name| if name == BODY { AutoEscape::Html } else { AutoEscape::None });
+    environment.set_formatter(format_value);
     let mut output = Bounded::default();
     let template = environment.template_from_named_str(name, source).map_err(|error| message(name, &error))?;
     match template.render_captured_to(Value::from(Serde(context)), &mut output) {
@@ -80,6 +84,23 @@ fn fill(name: &str, source: &str, context: &Context) -> Result<String, String> {
         Err(_) if output.0.len() >= MAX_OUTPUT => Err(format!("{name}: the output is larger than {MAX_OUTPUT} bytes")),
         Err(error) => Err(message(name, &error)),
     }
+}
+
+/// Escapes text for HTML as MiniJinja does, but for the slash: it is no danger, and a link stays one that a program finds.
+fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), minijinja::Error> {
+    let text = value.as_str().filter(|_| *state.auto_escape() == AutoEscape::Html && !value.is_safe());
+    let Some(text) = text else { return minijinja::escape_formatter(out, state, value) };
+    for character in text.chars() {
+        match character {
+            '&' => out.write_str("&amp;")?,
+            '<' => out.write_str("&lt;")?,
+            '>' => out.write_str("&gt;")?,
+            '"' => out.write_str("&quot;")?,
+            '\'' => out.write_str("&#x27;")?,
+            other => out.write_char(other)?,
+        }
+    }
+    Ok(())
 }
 
 fn message(name: &str, error: &minijinja::Error) -> String {
@@ -116,7 +137,11 @@ fn is_document(body: &str) -> bool {
 
 fn compile_mjml(source: &str) -> Result<String, String> {
     let parsed = mrml::parse(source).map_err(|error| format!("body.html: not MJML: {error}"))?;
-    parsed.element.render(&RenderOptions::default()).map_err(|error| format!("body.html: {error}"))
+    // Without the fonts that MRML knows: a mail does not tell a stranger that it was opened.
+    parsed
+        .element
+        .render(&RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() })
+        .map_err(|error| format!("body.html: {error}"))
 }
 
 fn in_theme(body: &str, context: &Context) -> Result<String, String> {

@@ -8,7 +8,11 @@ mod json_text;
 pub mod metadata;
 pub mod outbox;
 pub mod outbox_patch;
+#[cfg(test)]
+mod outbox_tests;
 pub mod outbox_view;
+#[cfg(test)]
+mod outbox_walks;
 pub mod outbox_work;
 pub mod password;
 pub mod place;

@@ -35,8 +35,9 @@ pub struct OutboxPatch {
     #[deserr(default)]
     pub skip_deliverability_check: Option<bool>,
     /// Milliseconds since the epoch.
+    #[schema(value_type = Option<i64>)]
     #[deserr(default)]
-    pub scheduled_at_millis: Option<i64>,
+    pub scheduled_at_millis: Option<AtMillis>,
     #[deserr(default)]
     pub is_paused: Option<bool>,
     /// Only `true`: the entry is skipped for good, and the other fields are ignored.
@@ -56,6 +57,17 @@ impl<E: deserr::DeserializeError> Deserr<E> for Cancel {
         } else {
             Err(crate::product_api::input::rejected(&"must be true", location))
         }
+    }
+}
+
+/// A time on the wire: milliseconds since the epoch, within the years that a [`Timestamp`] has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtMillis(pub Timestamp);
+
+impl<E: deserr::DeserializeError> Deserr<E> for AtMillis {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        let time = Timestamp::from_millisecond(i64::deserialize_from_value(value, location)?);
+        time.map(Self).map_err(|_| crate::product_api::input::rejected(&"must be a time in milliseconds since the epoch", location))
     }
 }
 
@@ -112,6 +124,18 @@ impl OutboxPatch {
     }
 }
 
+impl Stage {
+    /// The stage after a cancellation: what had happened until then stays told.
+    fn cancelled(&self, now: Timestamp) -> Self {
+        let (started_rendering_at, started_sending_at) = match *self {
+            Self::Rendering { started_at, .. } | Self::RenderError { started_at, .. } => (Some(started_at), None),
+            Self::ServerError { started_at, .. } => (None, Some(started_at)),
+            _ => (None, None),
+        };
+        Self::Skipped { at: now.as_millisecond(), reason: SkippedReason::ManuallyCancelled, started_rendering_at, started_sending_at }
+    }
+}
+
 impl OutboxEntry {
     /// What the entry becomes by `patch`; pure, so every transition is tested without a table.
     pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, NotEditable> {
@@ -123,7 +147,7 @@ impl OutboxEntry {
         if patch.cancel.is_some() {
             self.is_paused = false;
             self.next_retry_at = None;
-            self.stage = Stage::Skipped { at: now.as_millisecond(), reason: SkippedReason::ManuallyCancelled, started_sending_at: None };
+            self.stage = self.stage.cancelled(now);
             return Ok(self);
         }
         if patch.is_empty() {
@@ -154,8 +178,7 @@ impl OutboxEntry {
         self.to = patch.to.unwrap_or_else(|| self.to.clone());
         self.variables = patch.variables.map_or_else(|| std::mem::take(&mut self.variables), |variables| variables.0);
         self.skip_deliverability_check = patch.skip_deliverability_check.unwrap_or(self.skip_deliverability_check);
-        self.scheduled_at =
-            patch.scheduled_at_millis.and_then(|millis| Timestamp::from_millisecond(millis).ok()).unwrap_or(self.scheduled_at);
+        self.scheduled_at = patch.scheduled_at_millis.map_or(self.scheduled_at, |time| time.0);
         self.is_paused = patch.is_paused.unwrap_or(self.is_paused);
     }
 }

@@ -187,7 +187,8 @@ impl Moments {
             Stage::ServerError { started_at, at, ref message } => {
                 Self { started_sending_at_millis: Some(started_at), error_at_millis: Some(at), server_error: Some(message.clone()), ..base }
             }
-            Stage::Skipped { at, reason, started_sending_at } => Self {
+            Stage::Skipped { at, reason, started_rendering_at, started_sending_at } => Self {
+                started_rendering_at_millis: base.started_rendering_at_millis.or(started_rendering_at),
                 started_sending_at_millis: started_sending_at,
                 skipped_at_millis: Some(at),
                 skipped_reason: Some(reason),

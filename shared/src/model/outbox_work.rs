@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
+use super::outbox::{Failure, MAX_ATTEMPTS, MAX_BYTES, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
 use super::session::after;
 
 /// What became of an attempt to send.
@@ -49,6 +49,11 @@ impl OutboxEntry {
             }
             Err(message) => self.stage = Stage::RenderError { started_at, at, message },
         }
+        if self.is_too_large() {
+            self.rendered = None;
+            self.stage =
+                Stage::RenderError { started_at, at, message: format!("the mail and its sources are larger than {MAX_BYTES} bytes") };
+        }
         Some(self.touched(now))
     }
 
@@ -79,7 +84,9 @@ impl OutboxEntry {
         let at = now.as_millisecond();
         match outcome {
             Outcome::Sent => self.stage = Stage::Sent { started_at, at },
-            Outcome::Skipped(reason) => self.stage = Stage::Skipped { at, reason, started_sending_at: Some(started_at) },
+            Outcome::Skipped(reason) => {
+                self.stage = Stage::Skipped { at, reason, started_rendering_at: None, started_sending_at: Some(started_at) };
+            }
             Outcome::Retryable(failure) if self.attempts() + 1 < MAX_ATTEMPTS => {
                 self.next_retry_at = Some(after(now, backoff(self.attempts(), jitter)));
                 self.failures.push(failure);

@@ -172,6 +172,11 @@ impl Project {
         }
     }
 
+    /// Whether a text can be the name of a project: one line of 1 to 256 characters.
+    pub fn is_name(text: &str) -> bool {
+        !text.trim().is_empty() && text.chars().count() <= 256 && !text.chars().any(char::is_control)
+    }
+
     pub fn redirects(&self) -> Rules<'_> {
         Rules { allow_localhost: self.config.allow_localhost, domains: &self.config.domains }
     }

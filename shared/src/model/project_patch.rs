@@ -141,6 +141,8 @@ fn invalid(path: impl Into<String>, message: &'static str) -> InvalidSetting {
 }
 
 const SESSION_SECONDS: std::ops::RangeInclusive<u32> = 300..=367 * 86_400;
+/// In characters: every request reads the project.
+const MAX_DESCRIPTION: usize = 4096;
 const MAX_DOMAINS: usize = 100;
 const MAX_PROVIDERS: usize = 50;
 
@@ -154,12 +156,15 @@ impl ProjectPatch {
     /// The project with these changes, or the first setting that is wrong.
     pub fn apply(self, mut project: Project, secrets: &Secrets<'_>) -> Result<Project, InvalidSetting> {
         if let Some(name) = self.display_name {
-            if name.trim().is_empty() || name.chars().count() > 256 {
-                return Err(invalid("display_name", "must have 1 to 256 characters"));
+            if !Project::is_name(&name) {
+                return Err(invalid("display_name", "must be one line of 1 to 256 characters"));
             }
             project.display_name = name;
         }
         if let Some(text) = self.description {
+            if text.chars().count() > MAX_DESCRIPTION {
+                return Err(invalid("description", "must have at most 4096 characters"));
+            }
             project.description = text;
         }
         set_url("logo_url", self.logo_url, &mut project.logo_url)?;

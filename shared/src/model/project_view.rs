@@ -79,6 +79,7 @@ pub struct AdminProvider {
     pub id: String,
     pub provider_config_id: String,
     pub r#type: &'static str,
+    pub client_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -171,6 +172,7 @@ impl AdminProvider {
             id: provider.id.clone(),
             provider_config_id: provider.id.clone(),
             r#type: "standard",
+            client_id: provider.client_id.clone(),
             issuer: provider.issuer.clone(),
             authorization_endpoint: provider.authorization_endpoint.clone(),
             facebook_config_id: provider.facebook_config_id.clone(),

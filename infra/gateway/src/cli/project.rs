@@ -66,8 +66,8 @@ fn print_keys(keys: &Keys) {
 }
 
 async fn create(tools: &Tools, name: &str, id: Option<String>) -> anyhow::Result<()> {
-    if name.trim().is_empty() {
-        bail!("a project needs a name");
+    if !Project::is_name(name) {
+        bail!("a project needs a name, one line of 1 to 256 characters");
     }
     let id = id.map_or_else(|| Ok(ProjectId::from(tools.entropy.uuid())), |id| parse_id(&id))?;
     let keys = Keys::generate(&tools.entropy, id.clone());

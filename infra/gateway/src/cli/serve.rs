@@ -71,8 +71,9 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     }
     content::publish_sample_once(&engine.store(), &settings.site_url).await?;
     let service = Service::new(Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default() });
+    let signal = stop_signal().context("signals cannot be caught")?;
     print_start(&service.app.settings, &keys, data.as_ref().filter(|_| !is_new));
-    serve(service, listener, dynamodb.map(|listener| (listener, engine.database()))).await
+    serve(service, listener, dynamodb.map(|listener| (listener, engine.database())), signal).await
 }
 
 async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
@@ -89,7 +90,7 @@ fn settings(address: SocketAddr, secret: SecretString, trust_viewer_headers: boo
     };
     Ok(Settings {
         site_url: site_url(&listen)?,
-        sender: variable("GATELET_SENDER").unwrap_or_else(|| settings::default_sender(&api_url)),
+        sender: settings::sender(&api_url)?,
         development: api_url.starts_with("http:"),
         api_url,
         secret,
@@ -115,7 +116,12 @@ fn print_start(settings: &Settings, keys: &Keys, saved: Option<&Data>) {
     }
 }
 
-async fn serve(service: Service, listener: TcpListener, dynamodb: Option<(TcpListener, Database)>) -> anyhow::Result<()> {
+async fn serve(
+    service: Service,
+    listener: TcpListener,
+    dynamodb: Option<(TcpListener, Database)>,
+    signal: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
     let (stop, stopped) = watch::channel(false);
     let worker = service.spawn_worker(stopped.clone());
     if let Some((listener, database)) = dynamodb {
@@ -128,7 +134,7 @@ async fn serve(service: Service, listener: TcpListener, dynamodb: Option<(TcpLis
         let _ = ended.changed().await;
     });
     let server = tokio::spawn(server.into_future());
-    signal().await?;
+    signal.await;
     println!("Stopping: running requests finish");
     stop.send_replace(true);
     // A client that keeps its request open does not keep the gateway: the data is safe at every moment.
@@ -142,12 +148,15 @@ async fn serve(service: Service, listener: TcpListener, dynamodb: Option<(TcpLis
     }
 }
 
-/// Waits for SIGINT or SIGTERM.
-async fn signal() -> anyhow::Result<()> {
+/// SIGINT or SIGTERM, caught from this call on and not only once somebody waits.
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        result = tokio::signal::ctrl_c() => Ok(result?),
-        _ = terminate.recv() => Ok(()),
-    }
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
 }

@@ -1,0 +1,122 @@
+//! `gateway project …`, beside a running gateway and without one.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Gateway, end_of, fails, gateway, run, succeeds, variable};
+
+const ID: &str = "6a0c5a8e-58a1-4b0e-9a51-000000000002";
+
+async fn display_name(gateway: &Gateway, project: &str) -> Value {
+    gateway.client(project, Method::GET, "/api/v1/projects/current", None).await.1["display_name"].clone()
+}
+
+#[tokio::test]
+async fn a_project_is_made_and_changed_while_the_gateway_runs() {
+    let folder = Folder::new("commands-running");
+    let data = folder.data();
+    let project = |arguments: &[&str]| run(&[&["project"], arguments, &["--data", &data]].concat());
+    let gateway = Gateway::start(&data);
+
+    let made = succeeds(&project(&["create", "Notes", "--id", ID]));
+    assert_eq!(variable(&made, "GATELET_PROJECT_ID"), ID);
+    assert_eq!(display_name(&gateway, ID).await, "Notes");
+    let list = succeeds(&project(&["list"]));
+    assert!(list.contains(&format!("{ID}  Notes")) && list.contains(&gateway.line("Project")), "{list}");
+
+    // The settings that the command shows are those that the API answers.
+    let shown: Value =
+        serde_json::from_str(&succeeds(&project(&["set", ID, "display_name=Papers", "config.sign_up_enabled=false"]))).unwrap();
+    assert_eq!((&shown["display_name"], &shown["config"]["sign_up_enabled"]), (&json!("Papers"), &json!(false)));
+    assert_eq!(display_name(&gateway, ID).await, "Papers");
+    let account = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    let refused = gateway.client(ID, Method::POST, "/api/v1/auth/password/sign-up", Some(account)).await;
+    assert_eq!(refused.1["code"], "SIGN_UP_NOT_ENABLED");
+    assert_eq!(serde_json::from_str::<Value>(&succeeds(&project(&["show", ID]))).unwrap(), shown);
+
+    // Both the keys of the creation and new ones open it.
+    let more = succeeds(&project(&["keys", ID]));
+    for keys in [&made, &more] {
+        let key = variable(keys, "GATELET_SUPER_SECRET_ADMIN_KEY");
+        let headers = [("x-stack-project-id", ID), ("x-stack-access-type", "admin"), ("x-stack-super-secret-admin-key", key.as_str())];
+        assert_eq!(gateway.send(Method::GET, "/api/v1/internal/projects/current", &headers, None).await.status(), 200);
+    }
+    assert_ne!(made, more);
+}
+
+#[tokio::test]
+async fn a_project_is_made_and_changed_while_it_does_not() {
+    let folder = Folder::new("commands-stopped");
+    let data = folder.data();
+    let project = |arguments: &[&str]| run(&[&["project"], arguments, &["--data", &data]].concat());
+    drop(Gateway::start(&data));
+
+    let made = succeeds(&project(&["create", "Notes"]));
+    let id = variable(&made, "GATELET_PROJECT_ID");
+    let provider = r#"config.oauth_providers=[{"id":"github","client_id":"x","client_secret":"the-secret"}]"#;
+    let set = succeeds(&project(&["set", &id, provider, r#"config.domains=[{"domain":"https://a.test"}]"#]));
+    assert!(!set.contains("the-secret"), "{set}");
+    assert!(succeeds(&project(&["list"])).contains(&id));
+
+    let gateway = Gateway::start(&data);
+    let config = gateway.client(&id, Method::GET, "/api/v1/projects/current", None).await.1["config"].clone();
+    assert_eq!(config["enabled_oauth_providers"], json!([{ "id": "github" }]));
+    assert_eq!(config["domains"][0]["domain"], "https://a.test");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named() {
+    let folder = Folder::new("commands-wrong");
+    let data = folder.data();
+    let project = |arguments: &[&str]| fails(&run(&[&["project"], arguments, &["--data", &data]].concat()));
+    assert!(project(&["list"]).contains(&data), "there is no data yet");
+    drop(Gateway::start(&data));
+    succeeds(&run(&["project", "create", "Notes", "--id", ID, "--data", &data]));
+
+    assert!(project(&["create", "Again", "--id", ID]).contains(ID));
+    assert!(project(&["create", " "]).contains("name"));
+    assert!(project(&["create", "two\nlines"]).contains("name"));
+    assert!(project(&["create", "x", "--id", "nonsense"]).contains("nonsense"));
+    for command in [&["show"][..], &["keys"]] {
+        assert!(project(&[command, &["00000000-0000-4000-8000-000000000000"]].concat()).contains("there is no project"));
+    }
+    let wrong = [
+        ("display_name=", "display_name"),
+        ("config.password_min_length=7", "config.password_min_length"),
+        ("config.password_min_length=long", "config.password_min_length"),
+        ("config.nothing=1", "config.nothing"),
+        ("config.domains=[{\"domain\":\"a.test\"}]", "config.domains[0].domain"),
+        ("config.email_config={\"type\":\"standard\"}", "config.email_config.sender_email"),
+        ("config=false", "config"),
+        ("nonsense", "nonsense"),
+        ("logo_url=nowhere", "logo_url"),
+    ];
+    for (setting, path) in wrong {
+        let line = project(&["set", ID, "is_production_mode=true", setting]);
+        assert!(line.contains(path), "{setting}: {line}");
+    }
+    let shown: Value = serde_json::from_str(&succeeds(&run(&["project", "show", ID, "--data", &data]))).unwrap();
+    assert_eq!(shown["is_production_mode"], false, "a wrong setting changes nothing");
+}
+
+#[tokio::test]
+async fn the_engine_is_served_to_other_processes() {
+    let folder = Folder::new("dynamodb");
+    let first = Gateway::spawn(&mut gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]));
+    let endpoint = first.line("DynamoDB");
+    assert!(endpoint.starts_with("http://127.0.0.1:"), "{endpoint}");
+    let table = |arguments: &[&str]| {
+        let mut command = gateway(&[arguments, &["--table", "gatelet"]].concat());
+        command.env("AWS_ENDPOINT_URL_DYNAMODB", &endpoint).env("AWS_REGION", "local");
+        command.env("AWS_ACCESS_KEY_ID", "x").env("AWS_SECRET_ACCESS_KEY", "y");
+        end_of(command.env("GATELET_SECRET", "a secret of this test, long enough"))
+    };
+    assert!(succeeds(&table(&["project", "list"])).contains(&first.line("Project")));
+    let made = succeeds(&table(&["project", "create", "From outside"]));
+    let id = variable(&made, "GATELET_PROJECT_ID");
+    assert_eq!(display_name(&first, &id).await, "From outside");
+    succeeds(&table(&["project", "set", &id, "display_name=Changed"]));
+    assert_eq!(display_name(&first, &id).await, "Changed");
+
+    assert!(fails(&run(&["project", "list", "--table", "gatelet"])).contains("GATELET_SECRET"));
+}

@@ -1,0 +1,58 @@
+//! `gateway content publish DIR`.
+
+use serde_json::Value;
+
+use crate::support::{Folder, Gateway, fails, run, succeeds};
+
+async fn app_ids(gateway: &Gateway) -> Vec<String> {
+    let apps: Value = gateway.get("/api/v1/apps").await.json().await.unwrap();
+    apps["data"].as_array().unwrap().iter().map(|app| app["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_folder_replaces_the_sample_and_a_wrong_one_changes_nothing() {
+    let folder = Folder::new("content");
+    let gateway = Gateway::start(&folder.data());
+    let sample = app_ids(&gateway).await;
+    assert!(!sample.is_empty());
+    let publish = || run(&["content", "publish", &folder.path("site"), "--data", &folder.data(), "--site-url", "https://notes.example"]);
+
+    // Whatever is wrong, the sample stays.
+    assert!(fails(&publish()).contains("site"));
+    folder.write("site/site.toml", "name = ");
+    assert!(fails(&publish()).contains("site.toml:1"));
+    folder.write("site/site.toml", &std::fs::read_to_string(sample_path("site.toml")).unwrap());
+    folder.write("site/apps.toml", "[[app]\n");
+    assert!(fails(&publish()).contains("apps.toml:1"));
+    folder.write("site/apps.toml", &std::fs::read_to_string(sample_path("apps.toml")).unwrap());
+    folder.write("site/blog/wrong.md", "no front matter\n");
+    assert!(fails(&publish()).contains("blog/wrong.md"));
+    assert_eq!(app_ids(&gateway).await, sample);
+
+    std::fs::remove_file(folder.path("site/blog/wrong.md")).unwrap();
+    let said = succeeds(&publish());
+    assert!(said.contains("0 posts at https://notes.example"), "{said}");
+    let posts: Value = gateway.get("/api/v1/blog-posts").await.json().await.unwrap();
+    assert_eq!(posts["data"], serde_json::json!([]));
+    let site: Value = gateway.get("/api/v1/site").await.json().await.unwrap();
+    assert_eq!(site["data"]["url"], "https://notes.example");
+
+    // The sample does not come back with the next start.
+    drop(gateway);
+    let again = Gateway::start(&folder.data());
+    let posts: Value = again.get("/api/v1/blog-posts").await.json().await.unwrap();
+    assert_eq!(posts["data"], serde_json::json!([]));
+}
+
+fn sample_path(name: &str) -> String {
+    format!("{}/sample/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn there_is_nothing_to_publish_to_before_the_first_start() {
+    let folder = Folder::new("content-none");
+    let sample = format!("{}/sample", env!("CARGO_MANIFEST_DIR"));
+    assert!(fails(&run(&["content", "publish", &sample, "--data", &folder.data()])).contains(&folder.data()));
+    let wrong = run(&["content", "publish", &sample, "--data", &folder.data(), "--site-url", "nowhere"]);
+    assert!(fails(&wrong).contains("GATELET_SITE_URL"));
+}

@@ -1,0 +1,172 @@
+//! Starting, stopping and starting again.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Gateway, gateway, variable};
+
+const PROJECT: &str = "6a0c5a8e-58a1-4b0e-9a51-000000000001";
+
+fn ada() -> Option<Value> {
+    Some(json!({ "email": "ada@example.com", "password": "correct horse battery" }))
+}
+
+#[tokio::test]
+async fn the_first_start_shows_the_project_and_its_keys_and_later_ones_where_they_are() {
+    let folder = Folder::new("first-start");
+    let gateway = Gateway::start(&folder.data());
+    assert!(gateway.url.starts_with("http://localhost:") && gateway.port() != 0, "{}", gateway.url);
+    for (name, path) in [("API ", "/api/v1"), ("API reference", "/docs/api"), ("Inbox", "/inbox")] {
+        assert_eq!(gateway.line(name), format!("{}{path}", gateway.url));
+    }
+    assert!(gateway.line("Client key").starts_with("pck_") && gateway.line("Server key").starts_with("ssk_"));
+    assert!(gateway.line("Admin key").starts_with("sak_"));
+
+    let file = folder.path("data/keys.env");
+    let saved = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(variable(&saved, "GATELET_PROJECT_ID"), gateway.line("Project"));
+    assert_eq!(variable(&saved, "GATELET_PUBLISHABLE_CLIENT_KEY"), gateway.line("Client key"));
+    assert_eq!(variable(&saved, "GATELET_SECRET_SERVER_KEY"), gateway.line("Server key"));
+    assert_eq!(variable(&saved, "GATELET_SUPER_SECRET_ADMIN_KEY"), gateway.line("Admin key"));
+    for (path, mode) in [("data", 0o700), ("data/keys.env", 0o600), ("data/secret", 0o600)] {
+        assert_eq!(std::fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o777, mode, "{path}");
+    }
+    let project = gateway.line("Project");
+    drop(gateway);
+
+    let again = Gateway::start(&folder.data());
+    assert_eq!((again.line("Keys"), again.line("Project")), (format!("in {file}"), project));
+    assert!(!again.printed.contains("ssk_") && !again.printed.contains("sak_"), "{}", again.printed);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), saved);
+}
+
+#[tokio::test]
+async fn it_answers_soon_after_its_start() {
+    let folder = Folder::new("soon");
+    let start = std::time::Instant::now();
+    let gateway = Gateway::start(&folder.data());
+    let health = gateway.get("/health").await;
+    assert!(start.elapsed() < std::time::Duration::from_secs(5), "{:?}", start.elapsed());
+    assert_eq!((health.status().as_u16(), health.json::<Value>().await.unwrap()), (200, json!({ "status": "ok" })));
+}
+
+#[tokio::test]
+async fn the_environment_fixes_project_and_keys() {
+    let folder = Folder::new("fixed");
+    for project in [PROJECT, "internal"] {
+        let mut command = gateway(&["--data", &folder.path(project), "--listen", "127.0.0.1:0"]);
+        command.env("GATELET_PROJECT_ID", project).env("GATELET_PUBLISHABLE_CLIENT_KEY", "a-client-key");
+        command.env("GATELET_SECRET_SERVER_KEY", "a-server-key").env("GATELET_SUPER_SECRET_ADMIN_KEY", "an-admin-key");
+        let gateway = Gateway::spawn(&mut command);
+        assert_eq!((gateway.line("Project"), gateway.line("Server key")), (project.to_owned(), "a-server-key".to_owned()));
+        let keys = [
+            ("client", "x-stack-publishable-client-key", "a-client-key"),
+            ("server", "x-stack-secret-server-key", "a-server-key"),
+            ("admin", "x-stack-super-secret-admin-key", "an-admin-key"),
+        ];
+        for (access, header, key) in keys {
+            let headers = [("x-stack-project-id", project), ("x-stack-access-type", access), (header, key)];
+            assert_eq!(gateway.send(Method::GET, "/api/v1/projects/current", &headers, None).await.status(), 200, "{access}");
+            let headers = [("x-stack-project-id", project), ("x-stack-access-type", access), (header, "another-key")];
+            assert_eq!(gateway.send(Method::GET, "/api/v1/projects/current", &headers, None).await.status(), 401, "{access}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_answered_survives_a_kill() {
+    let folder = Folder::new("kill");
+    let gateway = Gateway::start(&folder.data());
+    let project = gateway.line("Project");
+    let (status, body) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-up", ada()).await;
+    assert_eq!(status, 200, "{body}");
+    gateway.signal("KILL");
+    gateway.wait();
+
+    let gateway = Gateway::start(&folder.data());
+    let (status, again) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-in", ada()).await;
+    assert_eq!((status, &again["user_id"]), (200, &body["user_id"]), "{again}");
+    // Tokens of before are good: the secret is the same.
+    let headers = [("x-stack-project-id", project.as_str()), ("x-stack-access-type", "client")];
+    let token = [headers[0], headers[1], ("x-stack-access-token", body["access_token"].as_str().unwrap())];
+    let me = gateway.send(Method::GET, "/api/v1/users/me", &token, None).await;
+    // Its issuer has the port, which is another one now; the session is the same.
+    assert!([200, 401].contains(&me.status().as_u16()));
+    let refresh = [headers[0], headers[1], ("x-stack-refresh-token", body["refresh_token"].as_str().unwrap())];
+    assert_eq!(gateway.send(Method::POST, "/api/v1/auth/sessions/current/refresh", &refresh, None).await.status(), 200);
+}
+
+#[tokio::test]
+async fn in_memory_nothing_is_left() {
+    let folder = Folder::new("memory");
+    let mut command = gateway(&["serve", "--memory", "--listen", "127.0.0.1:0"]);
+    let gateway = Gateway::spawn(command.current_dir(folder.path(".")));
+    let (status, _) = gateway.client(&gateway.line("Project"), Method::POST, "/api/v1/auth/password/sign-up", ada()).await;
+    assert_eq!(status, 200);
+    drop(gateway);
+    assert_eq!(std::fs::read_dir(folder.path(".")).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_signal_stops_it_cleanly() {
+    for signal in ["TERM", "INT"] {
+        let folder = Folder::new(&format!("signal-{signal}"));
+        let gateway = Gateway::start(&folder.data());
+        gateway.signal(signal);
+        let (status, stderr) = gateway.wait();
+        assert_eq!((status.code(), stderr.as_str()), (Some(0), ""), "{signal}");
+    }
+}
+
+#[tokio::test]
+async fn a_running_request_is_finished_before_the_end() {
+    let folder = Folder::new("running");
+    let mut gateway = Gateway::start(&folder.data());
+    let body = ada().unwrap().to_string();
+    let mut stream = TcpStream::connect(("127.0.0.1", gateway.port())).unwrap();
+    let head = format!(
+        "POST /api/v1/auth/password/sign-up HTTP/1.1\r\nhost: localhost\r\nx-stack-project-id: {}\r\nx-stack-access-type: client\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        gateway.line("Project"),
+        body.len()
+    );
+    let (first, rest) = body.split_at(10);
+    stream.write_all(format!("{head}{first}").as_bytes()).unwrap();
+    // Another connection is answered after this one was read.
+    assert_eq!(gateway.get("/health").await.status(), 200);
+    gateway.signal("TERM");
+    assert!(gateway.next_line().starts_with("Stopping"));
+    stream.write_all(rest.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("access_token"), "{answer}");
+    assert_eq!(gateway.wait().0.code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_mail_that_was_waiting_is_sent_after_a_kill() {
+    let folder = Folder::new("mail-kill");
+    let first = Gateway::start(&folder.data());
+    let project = first.line("Project");
+    let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
+    for _ in 0..5 {
+        assert_eq!(first.client(&project, Method::POST, "/api/v1/auth/otp/send-sign-in-code", Some(body.clone())).await.0, 200);
+    }
+    first.signal("KILL");
+    first.wait();
+    let again = Gateway::start(&folder.data());
+    for _ in 0..100 {
+        let inbox: Value = again.get("/inbox/api/messages?to=ada@example.com").await.json().await.unwrap();
+        let count = inbox["items"].as_array().unwrap().len();
+        // One that was being rendered or sent at that moment waits for its lease.
+        if count >= 4 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("mails were lost");
+}

@@ -1,0 +1,178 @@
+//! Processes and folders of a test. Whatever a test starts ends with it.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::time::Duration;
+
+use reqwest::{Client, Method, Response};
+use serde_json::Value;
+
+/// A folder of one test, empty at its start and gone after it.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Where a gateway of the test keeps its data.
+    pub(crate) fn data(&self) -> String {
+        self.path("data")
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.0.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The binary with nothing of this process's environment.
+pub(crate) fn gateway(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
+    command.args(arguments).env_clear().stdin(Stdio::null());
+    command
+}
+
+/// Runs a command to its end, which has to come soon.
+pub(crate) fn run(arguments: &[&str]) -> Output {
+    end_of(&mut gateway(arguments))
+}
+
+pub(crate) fn end_of(command: &mut Command) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    for _ in 0..500 {
+        if child.try_wait().unwrap().is_some() {
+            return child.wait_with_output().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    panic!("{command:?} does not end: {:?}", child.wait_with_output());
+}
+
+/// The output of a command that succeeds.
+pub(crate) fn succeeds(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The one line that a failing command says.
+pub(crate) fn fails(output: &Output) -> String {
+    let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.starts_with("error: ") && stderr.ends_with('\n') && stderr.lines().count() == 1, "{stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    stderr
+}
+
+/// The value of a line `NAME=value`.
+pub(crate) fn variable(text: &str, name: &str) -> String {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    line.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
+}
+
+/// A gateway that answers.
+pub(crate) struct Gateway {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    /// What it printed at its start.
+    pub(crate) printed: String,
+    pub(crate) url: String,
+    pub(crate) http: Client,
+}
+
+impl Gateway {
+    /// Starts on a free port with this data, and waits until it says where it answers.
+    pub(crate) fn start(data: &str) -> Self {
+        Self::spawn(&mut gateway(&["--data", data, "--listen", "127.0.0.1:0"]))
+    }
+
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut printed = String::new();
+        let last = if command.get_args().any(|argument| argument == "--dynamodb-port") { "DynamoDB " } else { "K" };
+        while !printed.lines().any(|line| line.trim().starts_with(last) || (last == "K" && line.contains("Admin key"))) {
+            if stdout.read_line(&mut printed).unwrap() == 0 {
+                let mut stderr = String::new();
+                child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+                panic!("the gateway ended: {stderr}");
+            }
+        }
+        let url = printed.lines().find_map(|line| line.strip_prefix("Gatelet answers at ")).unwrap().to_owned();
+        Self { child, stdout, printed, url, http: Client::new() }
+    }
+
+    /// A line of the start, after its name.
+    pub(crate) fn line(&self, name: &str) -> String {
+        let line = self.printed.lines().find_map(|line| line.trim().strip_prefix(name));
+        line.unwrap_or_else(|| panic!("no {name} in {}", self.printed)).trim().to_owned()
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.url.rsplit_once(':').unwrap().1.parse().unwrap()
+    }
+
+    pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Response {
+        let mut request = self.http.request(method, format!("{}{path}", self.url));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        request.send().await.unwrap()
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Response {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    /// Sends as a client of a project.
+    pub(crate) async fn client(&self, project: &str, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
+        let headers = [("x-stack-project-id", project), ("x-stack-access-type", "client")];
+        let answer = self.send(method, path, &headers, body).await;
+        (answer.status().as_u16(), answer.json().await.unwrap())
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([format!("-{name}"), self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// The next line that it prints.
+    pub(crate) fn next_line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Waits for the end: how it ended, and what it said on standard error.
+    pub(crate) fn wait(mut self) -> (ExitStatus, String) {
+        let mut stderr = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        (self.child.wait().unwrap(), stderr)
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

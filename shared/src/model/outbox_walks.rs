@@ -1,0 +1,131 @@
+//! Random walks through the outbox: whatever users and workers do, in whatever order, the promises hold.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::outbox::{OutboxEntry, Status};
+use super::outbox_tests::{ME, at, entry, failure, mail, patch};
+use super::outbox_work::Outcome;
+
+/// What may happen to an entry next.
+#[derive(Debug, Clone)]
+enum Step {
+    Patch(Value),
+    Claim { worker: u128 },
+    Rendered { worker: u128, good: bool },
+    Enqueue,
+    Send { worker: u128 },
+    Told { worker: u128, outcome: u8 },
+    Abandon,
+    Wait { millis: i64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let worker = 1..3_u128;
+    let patch = prop_oneof![
+        Just(json!({})),
+        Just(json!({ "cancel": true })),
+        Just(json!({ "is_paused": true })),
+        Just(json!({ "is_paused": false })),
+        Just(json!({ "subject_source": "new" })),
+        Just(json!({ "scheduled_at_millis": 0 })),
+        (0..100_000_i64).prop_map(|millis| json!({ "scheduled_at_millis": at(millis).as_millisecond() })),
+    ];
+    prop_oneof![
+        2 => patch.prop_map(Step::Patch),
+        3 => worker.clone().prop_map(|worker| Step::Claim { worker }),
+        3 => (worker.clone(), prop::bool::weighted(0.9)).prop_map(|(worker, good)| Step::Rendered { worker, good }),
+        2 => Just(Step::Enqueue),
+        3 => worker.clone().prop_map(|worker| Step::Send { worker }),
+        3 => (worker, 0..4_u8).prop_map(|(worker, outcome)| Step::Told { worker, outcome }),
+        1 => Just(Step::Abandon),
+        2 => prop_oneof![0..1000_i64, 20_000..2_000_000_i64].prop_map(|millis| Step::Wait { millis }),
+    ]
+}
+
+/// The entry after a step, or `None` when the step does not apply.
+fn take(entry: OutboxEntry, step: &Step, now: jiff::Timestamp) -> Option<OutboxEntry> {
+    let id = Uuid::from_u128;
+    match step {
+        Step::Patch(body) => entry.apply(patch(body.clone()), now).ok(),
+        Step::Claim { worker } => entry.begin_rendering(id(*worker), now),
+        Step::Rendered { worker, good } => entry.finish_rendering(id(*worker), if *good { mail() } else { Err("no".to_owned()) }, now),
+        Step::Enqueue => entry.enqueue(now),
+        Step::Send { worker } => entry.begin_sending(id(*worker), now),
+        Step::Told { worker, outcome } => {
+            let outcome = match outcome {
+                0 | 1 => Outcome::Sent,
+                2 => Outcome::Retryable(failure(now)),
+                _ => Outcome::Final(failure(now)),
+            };
+            entry.finish_sending(id(*worker), outcome, 0.5, now)
+        }
+        Step::Abandon => entry.abandon_sending(now),
+        Step::Wait { .. } => None,
+    }
+}
+
+fn is_terminal(status: Status) -> bool {
+    matches!(status, Status::Sent | Status::Skipped)
+}
+
+/// Walks, and checks each step: gives how often the mail went out.
+fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
+    let (mut entry, mut millis, mut sent) = (entry(), 0, 0);
+    for step in steps {
+        if let Step::Wait { millis: more } = step {
+            millis += more;
+        }
+        let before = entry.clone();
+        let Some(after) = take(before.clone(), step, at(millis)) else { continue };
+        let (from, to) = (before.status(), after.status());
+        prop_assert!(!is_terminal(from), "{step:?} leaves {from:?}");
+        if matches!(step, Step::Send { .. }) {
+            prop_assert_eq!((from, to), (Status::Queued, Status::Sending));
+            prop_assert!(after.rendered.is_some() && before.scheduled_at <= at(millis));
+        }
+        if matches!(step, Step::Patch(_)) {
+            prop_assert!(from.is_editable() && to != Status::Sending && to != Status::Sent);
+        } else {
+            prop_assert!(from != Status::Paused, "{step:?} moves a paused entry");
+            prop_assert!(from != Status::ServerError && from != Status::RenderError, "{step:?} leaves {from:?} by itself");
+        }
+        prop_assert!(!(after.is_paused && to != Status::Paused));
+        prop_assert_eq!(
+            after.due_at().is_some(),
+            matches!(to, Status::Preparing | Status::Rendering | Status::Scheduled | Status::Queued | Status::Sending)
+        );
+        sent += usize::from(to == Status::Sent && from != Status::Sent);
+        entry = after;
+    }
+    Ok(sent)
+}
+
+proptest! {
+    #[test]
+    fn a_mail_goes_out_once_at_most_and_never_while_it_is_paused_or_cancelled(steps in prop::collection::vec(step(), 0..60)) {
+        prop_assert!(walk(&steps)? <= 1);
+    }
+
+    /// A worker that does what is due, and nothing else, brings every entry that is not paused to an end.
+    #[test]
+    fn an_entry_that_is_left_alone_comes_to_an_end(steps in prop::collection::vec(step(), 0..30)) {
+        let (mut entry, mut now) = (entry(), at(0));
+        for step in &steps {
+            entry = take(entry.clone(), step, now).unwrap_or(entry);
+        }
+        for _ in 0..40 {
+            let Some(due) = entry.due_at() else { break };
+            now = now.max(due);
+            let next = match entry.status() {
+                Status::Preparing | Status::Rendering => entry.begin_rendering(ME, now).and_then(|entry| entry.finish_rendering(ME, mail(), now)),
+                Status::Scheduled => entry.enqueue(now),
+                Status::Queued => entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, Outcome::Sent, 0.5, now)),
+                _ => entry.abandon_sending(now),
+            };
+            entry = next.expect("what is due can be moved");
+        }
+        prop_assert_eq!(entry.due_at(), None);
+    }
+}

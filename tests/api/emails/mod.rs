@@ -1,0 +1,114 @@
+//! Sending mail, and the outbox.
+
+mod outbox_list;
+mod outbox_moves;
+mod outbox_read;
+mod outbox_update;
+mod races;
+mod send;
+
+use serde_json::{Value, json};
+use shared::model::id::EmailId;
+use shared::model::outbox::{Failure, Millis, OutboxEntry, Stage, Status};
+use shared::model::outbox_work::Outcome;
+use support::{SignedIn, TestApp};
+use uuid::Uuid;
+
+pub(crate) const SEND: &str = "/api/v1/emails/send-email";
+pub(crate) const OUTBOX: &str = "/api/v1/emails/outbox";
+pub(crate) const HOUR: Millis = 3_600_000;
+
+/// Sends `<p>Hello</p>` to a user, with these fields in place of its own, and gives the entry that this made.
+pub(crate) async fn send(app: &TestApp, to: &SignedIn, fields: Value) -> Value {
+    let mut body = json!({ "user_ids": [to.user_id], "subject": "Greetings", "html": "<p>Hello</p>" });
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let known = ids(app).await;
+    let answer = app.server().post(SEND, body).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    let id = ids(app).await.into_iter().find(|id| !known.contains(id)).unwrap();
+    read(app, &id).await
+}
+
+async fn ids(app: &TestApp) -> Vec<String> {
+    let list = app.server().get(OUTBOX).await.json();
+    list["items"].as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap().to_owned()).collect()
+}
+
+pub(crate) fn path(id: &str) -> String {
+    format!("{OUTBOX}/{id}")
+}
+
+pub(crate) async fn read(app: &TestApp, id: &str) -> Value {
+    let answer = app.server().get(&path(id)).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer.json()
+}
+
+/// Moves an entry on as a worker does, by a rule of the model.
+pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry) -> Option<OutboxEntry>) {
+    let id = EmailId::parse(id).unwrap();
+    let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
+    let entry = rule(row.entry).expect("the entry is where this move begins");
+    app.app.store.replace_outbox_entry(app.project_id(), &entry, row.version).await.unwrap();
+}
+
+/// Sends a mail to a user and brings its entry into a state; gives its id.
+pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> String {
+    let later = json!({ "scheduled_at_millis": app.now().as_millisecond() + HOUR });
+    let fields = match status {
+        Status::Scheduled => later,
+        Status::RenderError => json!({ "html": "<p>{{ variables.nobody }}</p>" }),
+        _ => json!({}),
+    };
+    let id = send(app, to, fields).await["id"].as_str().unwrap().to_owned();
+    match status {
+        Status::Preparing => {}
+        Status::Paused => update(app, &id, json!({ "is_paused": true })).await,
+        Status::Skipped => update(app, &id, json!({ "cancel": true })).await,
+        Status::Scheduled | Status::RenderError | Status::Sent => app.deliver().await,
+        Status::Rendering => work(app, &id, |entry| entry.begin_rendering(Uuid::nil(), app.now())).await,
+        Status::Queued | Status::Sending | Status::ServerError => work(app, &id, |entry| sending(app, entry, status)).await,
+        _ => {
+            app.deliver().await;
+            work(app, &id, |entry| Some(after_delivery(app, entry, status))).await;
+        }
+    }
+    assert_eq!(read(app, &id).await["status"], status.name());
+    id
+}
+
+async fn update(app: &TestApp, id: &str, patch: Value) {
+    let answer = app.server().patch(&path(id), patch).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+}
+
+/// On the way from preparing to a server error, as far as `status`.
+fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
+    let now = app.now();
+    let mail = ("Greetings".to_owned(), Some("<p>Hello</p>".to_owned()), Some("Hello".to_owned()));
+    let queued = entry.begin_rendering(Uuid::nil(), now)?.finish_rendering(Uuid::nil(), Ok(mail), now)?;
+    if status == Status::Queued {
+        return Some(queued);
+    }
+    let sending = queued.begin_sending(Uuid::nil(), now)?;
+    if status == Status::Sending {
+        return Some(sending);
+    }
+    let failure = Failure { at: now.as_millisecond(), class: "REJECTED".to_owned(), message: "nobody wants it".to_owned() };
+    sending.finish_sending(Uuid::nil(), Outcome::Final(failure), 0.0, now)
+}
+
+/// What a provider tells of a sent mail later.
+fn after_delivery(app: &TestApp, mut entry: OutboxEntry, status: Status) -> OutboxEntry {
+    let at = app.now().as_millisecond();
+    let (started_at, delivered_at) = (at, at);
+    entry.stage = match status {
+        Status::Bounced => Stage::Bounced { started_at, at },
+        Status::DeliveryDelayed => Stage::DeliveryDelayed { started_at, at },
+        Status::Opened => Stage::Opened { started_at, delivered_at, at },
+        Status::Clicked => Stage::Clicked { started_at, delivered_at, at },
+        Status::MarkedAsSpam => Stage::MarkedAsSpam { started_at, delivered_at, at },
+        other => panic!("{other:?} does not follow a delivery"),
+    };
+    entry
+}

@@ -1,0 +1,188 @@
+//! `GET /api/v1/emails/outbox`.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use shared::model::outbox::Status;
+use support::{Caller, TestApp};
+
+use super::{OUTBOX, SEND, entry_in, read, send};
+
+/// All pages of a list, each as its entries.
+async fn pages(caller: &Caller, query: &str) -> Vec<Vec<Value>> {
+    let (mut pages, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let more = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+        let answer = caller.get(&format!("{OUTBOX}?{query}{more}")).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        let mut body = answer.json();
+        assert_eq!(body["is_paginated"], true);
+        pages.push(body["items"].as_array().unwrap().clone());
+        cursor = match body["pagination"]["next_cursor"].take() {
+            Value::Null => return pages,
+            Value::String(cursor) => Some(cursor),
+            other => panic!("{other} is no cursor"),
+        };
+    }
+}
+
+fn ids(entries: &[Value]) -> Vec<&str> {
+    entries.iter().map(|entry| entry["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn an_empty_outbox_is_one_empty_page() {
+    let app = TestApp::start().await;
+    let answer = app.server().get(OUTBOX).await;
+    assert_eq!(
+        (answer.status(), answer.json()),
+        (200, json!({ "items": [], "is_paginated": true, "pagination": { "next_cursor": null } }))
+    );
+}
+
+#[tokio::test]
+async fn the_newest_entry_is_first_and_ids_decide_among_equals() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let old = send(&app, &ada, json!({ "subject": "old" })).await;
+    app.advance(SignedDuration::from_millis(1));
+    app.server().post(SEND, json!({ "user_ids": vec![&ada.user_id; 5], "html": "x" })).await;
+    app.advance(SignedDuration::from_millis(1));
+    let new = send(&app, &ada, json!({ "subject": "new" })).await;
+
+    let list = app.server().get(OUTBOX).await.json();
+    let entries = list["items"].as_array().unwrap();
+    let found = ids(entries);
+    assert_eq!((found[0], found[6]), (new["id"].as_str().unwrap(), old["id"].as_str().unwrap()));
+    assert!(found[1..6].is_sorted(), "{found:?}");
+    assert_eq!(entries[0], read(&app, found[0]).await);
+}
+
+#[tokio::test]
+async fn filters_keep_the_entries_of_a_status() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let mut all = Vec::new();
+    for status in Status::ALL {
+        all.push((status, entry_in(&app, &ada, status).await));
+    }
+    for (status, _) in &all {
+        // States that were made on the way of others have moved on by now, so the list is compared with what each entry says.
+        let listed = pages(&app.server(), &format!("status={}", status.name())).await.concat();
+        let mut expected = Vec::new();
+        for (_, id) in &all {
+            if read(&app, id).await["status"] == status.name() {
+                expected.push(id.as_str());
+            }
+        }
+        expected.sort_unstable();
+        assert_eq!(ids(&listed), expected, "{status:?}");
+    }
+    for simple in ["in-progress", "error", "ok"] {
+        let listed = pages(&app.server(), &format!("simple_status={simple}")).await.concat();
+        assert!(!listed.is_empty() && listed.iter().all(|entry| entry["simple_status"] == simple), "{simple}");
+    }
+    let listed = pages(&app.server(), "simple_status=error&status=bounced").await.concat();
+    assert!(listed.iter().all(|entry| entry["status"] == "bounced") && listed.len() == 1);
+    assert!(pages(&app.server(), "simple_status=ok&status=bounced").await.concat().is_empty());
+}
+
+#[tokio::test]
+async fn more_than_a_hundred_entries_come_in_pages_without_gap_or_repetition() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for _ in 0..3 {
+        app.server().post(SEND, json!({ "user_ids": vec![&ada.user_id; 40], "html": "x" })).await;
+        app.advance(SignedDuration::from_millis(1));
+    }
+    let by_default = pages(&app.server(), "").await;
+    assert_eq!(by_default.iter().map(Vec::len).collect::<Vec<_>>(), [100, 20]);
+    let all = by_default.concat();
+    let small = pages(&app.server(), "limit=7").await;
+    assert!(small[..17].iter().all(|page| page.len() == 7) && small[17].len() == 1);
+    assert_eq!(ids(&small.concat()), ids(&all));
+    assert_eq!(pages(&app.server(), "limit=60").await.iter().map(Vec::len).collect::<Vec<_>>(), [60, 60]);
+    let mut distinct = ids(&all);
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 120);
+}
+
+#[tokio::test]
+async fn pages_go_on_over_the_turn_of_months_and_empty_ones() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let mut created = Vec::new();
+    // Three in January, one in February, none in March, two in April, one next year.
+    for days in [0, 0, 30, 20, 50, 1, 300] {
+        app.advance(SignedDuration::from_hours(24 * days));
+        created.push(send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned());
+        app.advance(SignedDuration::from_secs(1));
+    }
+    created.reverse();
+    for query in ["limit=1", "limit=2", "limit=3", ""] {
+        assert_eq!(ids(&pages(&app.server(), query).await.concat()), created, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_filter_finds_what_is_far_behind() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let wanted = entry_in(&app, &ada, Status::Skipped).await;
+    app.advance(SignedDuration::from_hours(24 * 70));
+    app.server().post(SEND, json!({ "user_ids": vec![&ada.user_id; 30], "html": "x" })).await;
+    assert_eq!(ids(&pages(&app.server(), "status=skipped&limit=1").await.concat()), [wanted]);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_refused() {
+    let app = TestApp::start().await;
+    for query in ["limit=0", "limit=101", "limit=-1", "limit=x", "status=SENT", "status=done", "simple_status=fine", "more=1"] {
+        let answer = app.server().get(&format!("{OUTBOX}?{query}")).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"), "{query}");
+        let name = query.split('=').next().unwrap();
+        assert!(answer.text().contains(&format!("query.{name}")), "{}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn a_foreign_or_damaged_cursor_is_refused() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.server().post(SEND, json!({ "user_ids": vec![&ada.user_id; 3], "html": "x" })).await;
+    let first = app.server().get(&format!("{OUTBOX}?limit=1")).await.json();
+    let cursor = first["pagination"]["next_cursor"].as_str().unwrap();
+    assert!(!cursor.contains("OUTBOX") && cursor.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{cursor}");
+
+    let other = app.another_project().await;
+    let elsewhere = app.server_of(&other).get(&format!("{OUTBOX}?cursor={cursor}")).await;
+    assert_eq!((elsewhere.status(), elsewhere.code().as_str()), (400, "INVALID_CURSOR"));
+    let mut flipped = cursor.to_owned();
+    let last = flipped.pop().unwrap();
+    flipped.push(if last == 'A' { 'B' } else { 'A' });
+    for damaged in ["", "x", "00000000-0000-4000-8000-000000000000", &flipped, &cursor[..cursor.len() - 4], &format!("{cursor}A")] {
+        let answer = app.server().get(&format!("{OUTBOX}?cursor={damaged}")).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "INVALID_CURSOR"), "{damaged:?}");
+    }
+    // A session list's cursor is one of another list.
+    app.sign_in(&ada.email).await;
+    let sessions = app.signed_in(&ada).get("/api/v1/auth/sessions?limit=1").await.json();
+    let foreign = sessions["pagination"]["next_cursor"].as_str().unwrap();
+    assert_eq!(app.server().get(&format!("{OUTBOX}?cursor={foreign}")).await.code(), "INVALID_CURSOR");
+}
+
+#[tokio::test]
+async fn each_project_lists_its_own() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    send(&app, &ada, json!({})).await;
+    let other = app.another_project().await;
+    assert!(pages(&app.server_of(&other), "").await.concat().is_empty());
+}
+
+#[tokio::test]
+async fn a_client_may_not_list() {
+    let app = TestApp::start().await;
+    let answer = app.client().get(OUTBOX).await;
+    assert_eq!((answer.status(), answer.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
+}

@@ -1,0 +1,217 @@
+//! Mails, from the request that asks for one to the inbox.
+
+use std::pin::Pin;
+use std::sync::Mutex;
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use shared::mail::send::{Mail, Mailer};
+use shared::model::outbox::{Failure, Status};
+use shared::model::outbox_work::Outcome;
+use support::TestApp;
+
+use crate::emails::{entry_in, path, read, send};
+
+/// Refuses the first mails for now, and counts what it is given.
+#[derive(Default)]
+struct Unwilling {
+    refusals: usize,
+    seen: Mutex<Vec<String>>,
+}
+
+impl Mailer for Unwilling {
+    fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
+        let mut seen = self.seen.lock().unwrap();
+        seen.push(mail.id.to_string());
+        let failure = Failure { at: 0, class: "TEMPORARY".to_owned(), message: "not now".to_owned() };
+        let outcome = if seen.len() > self.refusals { Outcome::Sent } else { Outcome::Retryable(failure) };
+        Box::pin(async move { outcome })
+    }
+}
+
+/// Runs the worker with this sender now, and after each pause in which it waits for a retry.
+async fn deliver(app: &TestApp, mailer: &Unwilling, id: &str) {
+    for _ in 0..10 {
+        workers::outbox::drain(&app.app, mailer, app.now() + SignedDuration::from_hours(1)).await.unwrap();
+        let Some(retry) = read(app, id).await["next_send_retry_at_millis"].as_i64() else { return };
+        app.advance(SignedDuration::from_millis(retry - app.now().as_millisecond()));
+    }
+}
+
+#[tokio::test]
+async fn a_sign_in_mail_has_a_link_and_a_code_to_type() {
+    let app = TestApp::start().await;
+    let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/magic?code=old&x=1#top" });
+    let nonce = app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.json()["nonce"].as_str().unwrap().to_owned();
+    let mail = app.last_mail("ada@example.com").await;
+
+    let typed = mail.0.subject.strip_prefix("Sign in to Development: Your code is ").unwrap();
+    assert!(typed.len() == 6 && typed.chars().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase()), "{typed}");
+    assert_eq!(mail.code(), format!("{}{nonce}", typed.to_lowercase()));
+    assert_eq!(mail.link(), format!("http://localhost:3000/magic?x=1&code={}#top", mail.code()));
+    assert!(mail.0.html.contains(&format!(">{typed}</p>")), "{}", mail.0.html);
+    assert!(mail.0.html.contains(&mail.link().replace('&', "&amp;")) && mail.0.text.contains(typed), "{}", mail.0.html);
+    assert_eq!((mail.0.from.as_str(), mail.0.to), ("\"Development\" <noreply@example.com>", vec!["ada@example.com".to_owned()]));
+
+    // What a person types, before the nonce that the app kept.
+    let answer = app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": format!("{typed}{nonce}") })).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+}
+
+#[tokio::test]
+async fn a_verification_mail_has_a_link() {
+    let app = TestApp::start().await;
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify" });
+    app.client().post("/api/v1/auth/password/sign-up", body).await;
+    let mail = app.last_mail("ada@example.com").await;
+    assert_eq!(mail.0.subject, "Verify your email at Development");
+    assert_eq!(mail.link(), format!("http://localhost:3000/verify?code={}", mail.code()));
+    assert_eq!(mail.code().len(), 45);
+    assert!(mail.0.html.contains(&format!("href=\"{}\"", mail.link())));
+    assert!(!mail.0.html.contains("fonts.googleapis.com"), "opening a mail asks nobody else for anything");
+}
+
+#[tokio::test]
+async fn a_sign_up_without_a_page_to_verify_on_sends_nothing() {
+    let app = TestApp::start().await;
+    app.sign_up("ada@example.com").await;
+    assert!(app.mails("ada@example.com").await.is_empty());
+}
+
+#[tokio::test]
+async fn mails_of_a_project_come_from_its_own_sender() {
+    let app = TestApp::start().await;
+    let sender = json!({ "type": "standard", "sender_name": "Ada's Notes", "sender_email": "Notes@Example.org" });
+    app.configure(json!({ "config": { "email_config": sender } })).await;
+    app.sign_in_code("ada@example.com").await;
+    assert_eq!(app.last_mail("ada@example.com").await.0.from, "\"Ada's Notes\" <notes@example.org>");
+    app.configure(json!({ "config": { "email_config": { "type": "shared" } } })).await;
+    app.advance(SignedDuration::from_secs(1));
+    app.sign_in_code("ada@example.com").await;
+    assert_eq!(app.last_mail("ada@example.com").await.0.from, "\"Development\" <noreply@example.com>");
+}
+
+#[tokio::test]
+async fn a_name_is_neither_a_header_nor_markup() {
+    let app = TestApp::start().await;
+    let name = "A\" <evil@example.com>, \\<b>{{ 7 * 7 }}</b> & Söhne gatelet-content-slot";
+    app.configure(json!({ "display_name": name })).await;
+    app.sign_in_code("ada@example.com").await;
+    let mail = app.last_mail("ada@example.com").await.0;
+    assert_eq!(mail.from, "\"A <evil@example.com>, <b>{{ 7 * 7 }}</b> & Söhne gatelet-content-slot\" <noreply@example.com>");
+    assert!(mail.subject.starts_with(&format!("Sign in to {name}: ")) && mail.text.contains(name));
+    assert!(!mail.html.contains("<b>{{") && !mail.html.contains("<evil@"), "{}", mail.html);
+    assert_eq!(mail.html.matches("class=\"code\"").count(), 1);
+    assert!(mail.html.find("gatelet-content-slot").unwrap() < mail.html.find("class=\"code\"").unwrap(), "the body is in its place");
+}
+
+#[tokio::test]
+async fn a_value_with_lines_does_not_begin_another_header() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = entry_in(&app, &ada, Status::Preparing).await;
+    let patch =
+        json!({ "subject_source": "Hello {{ variables.name }}", "variables": { "name": "x\r\nBcc: eve@example.com\u{0}\u{7f}\u{1b}[0m" } });
+    assert_eq!(app.server().patch(&path(&id), patch).await.status(), 200);
+    let subject = app.last_mail(&ada.email).await.0.subject;
+    assert!(subject.starts_with("Hello x Bcc: eve@example.com") && !subject.chars().any(char::is_control), "{subject:?}");
+}
+
+#[tokio::test]
+async fn a_mail_whose_sender_died_is_a_server_error_and_is_not_sent_again() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = entry_in(&app, &ada, Status::Sending).await;
+    app.advance(SignedDuration::from_mins(20) - SignedDuration::from_millis(1));
+    app.deliver().await;
+    assert_eq!(read(&app, &id).await["status"], "sending");
+
+    app.advance(SignedDuration::from_millis(1));
+    app.deliver().await;
+    let entry = read(&app, &id).await;
+    assert_eq!(
+        (&entry["status"], &entry["send_attempt_errors"][0]["external_details"]),
+        (&json!("server-error"), &json!({ "errorType": "UNKNOWN" }))
+    );
+    app.advance(SignedDuration::from_hours(48));
+    assert!(app.mails(&ada.email).await.is_empty());
+    // Somebody who looked decides that it shall be sent after all.
+    assert_eq!(app.server().patch(&path(&id), json!({ "subject_source": "Again" })).await.json()["status"], "preparing");
+    assert_eq!(app.mails(&ada.email).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_worker_that_died_while_rendering_is_replaced() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    entry_in(&app, &ada, Status::Rendering).await;
+    app.advance(SignedDuration::from_secs(59));
+    assert!(app.mails(&ada.email).await.is_empty());
+    app.advance(SignedDuration::from_secs(1));
+    assert_eq!(app.mails(&ada.email).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_mail_that_is_refused_for_now_is_sent_later() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
+    let mailer = Unwilling { refusals: 4, ..Unwilling::default() };
+    workers::outbox::drain(&app.app, &mailer, app.now() + SignedDuration::from_hours(1)).await.unwrap();
+    let waiting = read(&app, &id).await;
+    assert_eq!(
+        (&waiting["status"], &waiting["simple_status"], &waiting["send_retries"]),
+        (&json!("scheduled"), &json!("in-progress"), &json!(1))
+    );
+    let wait = waiting["next_send_retry_at_millis"].as_i64().unwrap() - app.now().as_millisecond();
+    assert!((20_000..=60_000).contains(&wait), "{wait}");
+
+    deliver(&app, &mailer, &id).await;
+    assert_eq!((mailer.seen.lock().unwrap().len(), &read(&app, &id).await["status"]), (5, &json!("sent")));
+}
+
+#[tokio::test]
+async fn a_mail_that_is_refused_five_times_is_given_up() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
+    let mailer = Unwilling { refusals: 100, ..Unwilling::default() };
+    deliver(&app, &mailer, &id).await;
+    app.advance(SignedDuration::from_hours(48));
+    deliver(&app, &mailer, &id).await;
+    let entry = read(&app, &id).await;
+    assert_eq!((mailer.seen.lock().unwrap().len(), &entry["status"]), (5, &json!("server-error")));
+    assert_eq!((&entry["server_error"], entry["send_attempt_errors"].as_array().unwrap().len()), (&json!("not now"), 5));
+    assert_eq!(entry["next_send_retry_at_millis"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_table_that_fails_for_a_moment_costs_no_mail_and_doubles_none() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    // The writes of a mail: rendering, rendered, sending, sent.
+    for write in 0..4 {
+        let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
+        app.recorder.fail_write(write, "InternalServerError");
+        app.deliver().await;
+        app.advance(SignedDuration::from_mins(2));
+        app.deliver().await;
+        assert_eq!(read(&app, &id).await["status"], "sent", "write {write}");
+        assert_eq!(app.inbox.messages(None).iter().filter(|mail| mail.outbox_id == id).count(), 1, "write {write}");
+    }
+}
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_read_keeps_nobody_elses_mail() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
+    let store = &app.app.store;
+    let attribute = |text: String| aws_sdk_dynamodb::types::AttributeValue::S(text);
+    let damage = store.client().update_item().table_name(store.table()).update_expression("SET d = :d");
+    let damage = damage.key("pk", attribute(format!("M#{}#{id}", app.project_id()))).key("sk", attribute("ENTRY".to_owned()));
+    damage.expression_attribute_values(":d", attribute("nonsense".to_owned())).send().await.unwrap();
+
+    app.sign_in_code("bob@example.com").await;
+    assert_eq!(app.server().get(&path(&id)).await.code(), "INTERNAL_ERROR");
+}

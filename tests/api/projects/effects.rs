@@ -1,0 +1,120 @@
+//! Settings take effect with the next request, and in their own project alone.
+
+use serde_json::{Value, json};
+use support::{Answer, TestApp};
+
+const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
+const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
+const SEND_CODE: &str = "/api/v1/auth/otp/send-sign-in-code";
+
+fn account(email: &str) -> Value {
+    json!({ "email": email, "password": "correct horse battery" })
+}
+
+fn mail_to(email: &str, callback: &str) -> Value {
+    json!({ "email": email, "callback_url": callback })
+}
+
+async fn config(app: &TestApp, config: Value) {
+    app.configure(json!({ "config": config })).await;
+}
+
+fn failed(answer: &Answer, status: u16, code: &str) {
+    assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn sign_up_is_turned_off_and_on() {
+    let app = TestApp::start().await;
+    app.sign_up("ada@example.com").await;
+    config(&app, json!({ "sign_up_enabled": false })).await;
+    failed(&app.client().post(SIGN_UP, account("bob@example.com")).await, 400, "SIGN_UP_NOT_ENABLED");
+    failed(&app.client().post(SEND_CODE, mail_to("bob@example.com", "http://localhost/x")).await, 400, "SIGN_UP_NOT_ENABLED");
+    // Who has an account signs in as before.
+    app.sign_in("ada@example.com").await;
+    config(&app, json!({ "sign_up_enabled": true })).await;
+    app.sign_up("bob@example.com").await;
+}
+
+#[tokio::test]
+async fn passwords_are_turned_off() {
+    let app = TestApp::start().await;
+    app.sign_up("ada@example.com").await;
+    config(&app, json!({ "credential_enabled": false })).await;
+    failed(&app.client().post(SIGN_UP, account("bob@example.com")).await, 400, "PASSWORD_AUTHENTICATION_NOT_ENABLED");
+    failed(&app.client().post(SIGN_IN, account("ada@example.com")).await, 400, "PASSWORD_AUTHENTICATION_NOT_ENABLED");
+}
+
+#[tokio::test]
+async fn mail_is_turned_off() {
+    let app = TestApp::start().await;
+    config(&app, json!({ "magic_link_enabled": false })).await;
+    failed(&app.client().post(SEND_CODE, mail_to("ada@example.com", "http://localhost/x")).await, 403, "MAGIC_LINK_NOT_ENABLED");
+}
+
+#[tokio::test]
+async fn passwords_become_longer() {
+    let app = TestApp::start().await;
+    config(&app, json!({ "password_min_length": 22 })).await;
+    let short = app.client().post(SIGN_UP, account("ada@example.com")).await;
+    failed(&short, 400, "PASSWORD_TOO_SHORT");
+    assert_eq!(short.json()["details"], json!({ "min_length": 22 }));
+    config(&app, json!({ "password_min_length": 21 })).await;
+    app.sign_up("ada@example.com").await;
+}
+
+#[tokio::test]
+async fn domains_are_trusted_and_localhost_is_not_any_more() {
+    let app = TestApp::start().await;
+    let (local, own) = (mail_to("ada@example.com", "http://localhost:3000/x"), mail_to("ada@example.com", "https://app.example.com/x"));
+    failed(&app.client().post(SEND_CODE, own.clone()).await, 400, "REDIRECT_URL_NOT_WHITELISTED");
+    config(&app, json!({ "allow_localhost": false, "domains": [{ "domain": "https://*.example.com" }] })).await;
+    failed(&app.client().post(SEND_CODE, local).await, 400, "REDIRECT_URL_NOT_WHITELISTED");
+    assert_eq!(app.client().post(SEND_CODE, own).await.status(), 200);
+    assert!(app.last_mail("ada@example.com").await.link().starts_with("https://app.example.com/x?code="));
+}
+
+#[tokio::test]
+async fn a_client_key_is_required() {
+    let app = TestApp::start().await;
+    let keyless = app.client().without("x-stack-publishable-client-key");
+    assert_eq!(keyless.get(super::CURRENT).await.status(), 200);
+    config(&app, json!({ "require_publishable_client_key": true })).await;
+    failed(&keyless.get(super::CURRENT).await, 401, "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT");
+    let sentinel = keyless.with("x-stack-publishable-client-key", "__stack_public_client__");
+    failed(&sentinel.get(super::CURRENT).await, 401, "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT");
+    assert_eq!(app.client().get(super::CURRENT).await.status(), 200);
+}
+
+#[tokio::test]
+async fn sessions_become_shorter() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    config(&app, json!({ "session_max_idle_seconds": 300 })).await;
+    let bob = app.sign_up("bob@example.com").await;
+    let refresh = async |user: &support::SignedIn| app.signed_in(user).post("/api/v1/auth/sessions/current/refresh", json!({})).await;
+    assert_eq!(refresh(&bob).await.status(), 200);
+    app.advance(jiff::SignedDuration::from_secs(299));
+    let caller = app.client().with("x-stack-refresh-token", &bob.refresh_token);
+    assert_eq!(caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
+    app.advance(jiff::SignedDuration::from_secs(300));
+    for user in [&ada, &bob] {
+        let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
+        failed(&caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    }
+}
+
+#[tokio::test]
+async fn two_projects_know_nothing_of_each_other() {
+    let app = TestApp::start().await;
+    let other = app.another_project().await;
+    let ada = app.sign_up("ada@example.com").await;
+    config(&app, json!({ "sign_up_enabled": false })).await;
+
+    failed(&app.client_of(&other).post(SIGN_IN, account("ada@example.com")).await, 400, "EMAIL_PASSWORD_MISMATCH");
+    let theirs = app.client_of(&other).post(SIGN_UP, account("ada@example.com")).await;
+    assert_eq!(theirs.status(), 200, "{}", theirs.text());
+    assert_ne!(theirs.json()["user_id"], ada.user_id);
+    let stranger = app.client_of(&other).with("x-stack-refresh-token", &ada.refresh_token);
+    failed(&stranger.post("/api/v1/auth/sessions/current/refresh", json!({})).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+}

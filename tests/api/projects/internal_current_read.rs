@@ -1,0 +1,42 @@
+//! `GET /api/v1/internal/projects/current`.
+
+use serde_json::json;
+use support::{START, TestApp};
+
+use super::INTERNAL;
+
+#[tokio::test]
+async fn an_administrator_reads_all_settings() {
+    let app = TestApp::start().await;
+    let answer = app.admin().get(INTERNAL).await;
+    let expected = json!({
+        "id": app.project_id(), "display_name": "Development", "description": "", "logo_url": null, "logo_full_url": null,
+        "logo_dark_mode_url": null, "logo_full_dark_mode_url": null, "is_production_mode": false, "is_development_environment": true,
+        "created_at_millis": START.parse::<jiff::Timestamp>().unwrap().as_millisecond(), "owner_team_id": null,
+        "onboarding_status": "completed",
+        "config": {
+            "sign_up_enabled": true, "credential_enabled": true, "magic_link_enabled": true, "passkey_enabled": false,
+            "client_team_creation_enabled": false, "client_user_deletion_enabled": false, "allow_user_api_keys": false,
+            "allow_team_api_keys": false, "allow_localhost": true, "enabled_oauth_providers": [], "domains": [],
+            "oauth_providers": [], "email_config": { "type": "shared" }, "create_team_on_sign_up": false,
+            "require_email_verification": false, "require_publishable_client_key": false,
+            "oauth_account_merge_strategy": "link_method", "password_min_length": 8,
+            "session_max_age_seconds": 365 * 86_400, "session_max_idle_seconds": 30 * 86_400,
+        },
+    });
+    assert_eq!((answer.status(), answer.json()), (200, expected));
+}
+
+#[tokio::test]
+async fn nobody_else_reads_them() {
+    let app = TestApp::start().await;
+    for caller in [app.client(), app.server()] {
+        let answer = caller.get(INTERNAL).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
+        assert_eq!(answer.json()["details"]["allowed_access_types"], json!(["admin"]));
+    }
+    let without = app.admin().without("x-stack-super-secret-admin-key");
+    assert_eq!(without.get(INTERNAL).await.code(), "ADMIN_AUTHENTICATION_REQUIRED");
+    let with_another_kind = without.with("x-stack-secret-server-key", "ssk_x");
+    assert_eq!(with_another_kind.get(INTERNAL).await.code(), "ADMIN_AUTHENTICATION_REQUIRED");
+}

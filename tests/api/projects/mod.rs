@@ -1,0 +1,11 @@
+//! Projects, their settings and their public keys.
+
+mod current_read;
+mod effects;
+mod internal_current_read;
+mod internal_current_update;
+mod jwks_read;
+mod providers;
+
+pub(crate) const CURRENT: &str = "/api/v1/projects/current";
+pub(crate) const INTERNAL: &str = "/api/v1/internal/projects/current";

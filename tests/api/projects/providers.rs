@@ -1,0 +1,107 @@
+//! Providers among the settings of a project: their secrets are written and never read.
+
+use serde_json::{Value, json};
+use support::{Answer, TestApp};
+
+use super::INTERNAL;
+
+async fn set(app: &TestApp, providers: Value) -> Answer {
+    app.admin().patch(INTERNAL, json!({ "config": { "oauth_providers": providers } })).await
+}
+
+/// Where the service sends who signs in with a provider.
+async fn location(app: &TestApp, provider: &str) -> url::Url {
+    let project = app.project_id();
+    let key = secrecy::ExposeSecret::expose_secret(&app.keys.client);
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([
+            ("client_id", project.as_str()),
+            ("client_secret", key),
+            ("redirect_uri", "http://localhost:3000/handler/oauth-callback"),
+            ("scope", "legacy"),
+            ("state", "s"),
+            ("grant_type", "authorization_code"),
+            ("code_challenge", &"x".repeat(43)),
+            ("code_challenge_method", "S256"),
+            ("response_type", "code"),
+            ("type", "authenticate"),
+            ("error_redirect_url", "http://localhost:3000/error"),
+            ("stack_response_mode", "json"),
+        ])
+        .finish();
+    let answer = app.anonymous().get(&format!("/api/v1/auth/oauth/authorize/{provider}?{query}")).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer.json()["location"].as_str().unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_secret_is_never_answered() {
+    let app = TestApp::start().await;
+    let answer = set(&app, json!([{ "id": "github", "type": "standard", "client_id": "the-id", "client_secret": "the-secret" }])).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    let read = app.admin().get(INTERNAL).await;
+    for answer in [&answer, &read] {
+        assert!(!answer.text().contains("the-secret") && !answer.text().contains("client_secret"), "{}", answer.text());
+    }
+    let expected = json!([{ "id": "github", "provider_config_id": "github", "type": "standard", "client_id": "the-id" }]);
+    assert_eq!(read.json()["config"]["oauth_providers"], expected);
+    assert_eq!(read.json()["config"]["enabled_oauth_providers"], json!([{ "id": "github" }]));
+    // Nor does the table have it in clear.
+    let calls = app.recorder.calls();
+    assert!(!calls.is_empty() && calls.iter().all(|(_, body)| !body.contains("the-secret")));
+}
+
+#[tokio::test]
+async fn an_omitted_secret_is_kept_and_another_provider_has_none_to_keep() {
+    let app = TestApp::start().await;
+    set(&app, json!([{ "id": "github", "client_id": "one", "client_secret": "the-secret" }])).await;
+    for provider in [json!({ "id": "github", "client_id": "two" }), json!({ "id": "github", "client_id": "two", "client_secret": "" })] {
+        let answer = set(&app, json!([provider])).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+    }
+    let url = location(&app, "github").await;
+    assert_eq!((url.host_str(), url.query_pairs().find(|(name, _)| name == "client_id").unwrap().1.as_ref()), (Some("github.com"), "two"));
+    // The secret that was kept is the one that was given.
+    let row = app.app.store.project(app.project_id()).await.unwrap().unwrap();
+    let sealed = &row.project.config.oauth_providers[0].client_secret;
+    let secret = app.app.sealer.open(&format!("{}/github", app.project_id()), sealed).unwrap();
+    assert_eq!(secrecy::ExposeSecret::expose_secret(&secret), "the-secret");
+
+    let answer = set(&app, json!([{ "id": "google", "client_id": "x" }])).await;
+    assert!(answer.text().contains("body.config.oauth_providers[0].client_secret"), "{}", answer.text());
+    // Removed and added again, a provider has no secret any more.
+    assert_eq!(set(&app, json!([])).await.status(), 200);
+    assert_eq!(set(&app, json!([{ "id": "github", "client_id": "two" }])).await.code(), "SCHEMA_ERROR");
+}
+
+#[tokio::test]
+async fn a_wrong_provider_is_named_and_changes_nothing() {
+    let app = TestApp::start().await;
+    let good = json!({ "id": "github", "client_id": "x", "client_secret": "y" });
+    assert_eq!(set(&app, json!([good])).await.status(), 200);
+    let before = app.admin().get(INTERNAL).await.json();
+    let custom = |issuer: &str, endpoint: &str| json!({ "id": "own", "client_id": "x", "client_secret": "y", "issuer": issuer, "authorization_endpoint": endpoint });
+    let wrong = [
+        (json!([good, good]), "[1].id"),
+        (json!([{ "client_id": "x", "client_secret": "y" }]), "[0].id"),
+        (json!([{ "id": "", "client_id": "x", "client_secret": "y" }]), "[0].id"),
+        (json!([{ "id": "Git Hub", "client_id": "x", "client_secret": "y" }]), "[0].id"),
+        (json!([{ "id": "google", "client_secret": "y" }]), "[0].client_id"),
+        (json!([{ "id": "google", "client_id": "", "client_secret": "y" }]), "[0].client_id"),
+        (json!([{ "id": "google", "client_id": "x" }]), "[0].client_secret"),
+        (json!([{ "id": "google", "type": "shared" }]), "[0].type"),
+        (json!([{ "id": "own", "client_id": "x", "client_secret": "y" }]), "[0].issuer"),
+        (json!([custom("nowhere", "https://own.test/authorize")]), "[0].issuer"),
+        (json!([custom("https://own.test", "javascript:alert(1)")]), "[0].authorization_endpoint"),
+        (json!([{ "id": "google", "client_id": "x", "client_secret": "y", "scope": "z" }]), "[0].scope"),
+        (json!(vec![good; 51]), ""),
+    ];
+    for (providers, path) in wrong {
+        let answer = set(&app, providers.clone()).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"), "{providers} {}", answer.text());
+        assert!(answer.text().contains(&format!("body.config.oauth_providers{path} ")), "{path} in {}", answer.text());
+        assert_eq!(app.admin().get(INTERNAL).await.json(), before);
+    }
+    assert_eq!(set(&app, json!([custom("https://own.test", "https://own.test/authorize")])).await.status(), 200);
+    assert_eq!(location(&app, "own").await.host_str(), Some("own.test"));
+}

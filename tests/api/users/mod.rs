@@ -1,0 +1,4 @@
+//! Users and their contact channels.
+
+mod contact_channel_verify;
+mod me_read;
