@@ -3,13 +3,14 @@
 //! The parameters travel with each hash, so a weaker one is noticed at sign-in and replaced. A check against no hash at all does the
 //! same work as a real one, so that the answer's time does not tell whether an account exists.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
 use argon2::{Algorithm, Argon2, Params, Version};
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
+use tokio::sync::oneshot;
 
 use crate::entropy::Entropy;
 
@@ -48,11 +49,12 @@ pub enum Verdict {
     RightButWeak,
 }
 
-/// Hashes and checks passwords off the async threads, no more at once than there are cores (each takes 19 MiB).
+/// Hashes and checks passwords off the async threads, no more at once than there are cores (each takes 19 MiB). The threads are its own:
+/// a pool that grows with the load would keep that memory for every thread that has ever hashed.
 #[derive(Clone)]
 pub struct Hasher {
     params: Params,
-    turns: Arc<Semaphore>,
+    threads: Arc<OnceLock<ThreadPool>>,
     /// What a password is checked against when there is no hash.
     decoy: Arc<str>,
 }
@@ -69,10 +71,9 @@ impl Hasher {
     #[expect(clippy::expect_used, reason = "the parameters are constants of this program")]
     pub fn new(memory: u32, passes: u32) -> Self {
         let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
-        let turns = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         // Its digest is zeros: the work is that of a real check, and no password can be right.
         let decoy = format!("$argon2id$v=19$m={memory},t={passes},p=1$Z2F0ZWxldC1ub2JvZHk${}", "A".repeat(43));
-        Self { params, turns: Arc::new(Semaphore::new(turns)), decoy: decoy.into() }
+        Self { params, threads: Arc::default(), decoy: decoy.into() }
     }
 
     fn argon2(&self) -> Argon2<'static> {
@@ -115,14 +116,20 @@ impl Hasher {
         stored.is_none_or(|stored| stored.m_cost() < self.params.m_cost() || stored.t_cost() < self.params.t_cost())
     }
 
-    #[expect(clippy::expect_used, reason = "the semaphore is never closed; a panic of the work is a bug to show")]
+    #[expect(clippy::expect_used, reason = "without threads no password can be checked; a panic of the work is a bug to show")]
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let turn = self.turns.clone().acquire_owned().await.expect("open");
-        let result = tokio::task::spawn_blocking(move || {
-            let result = work();
-            drop(turn);
-            result
+        let threads = self.threads.get_or_init(|| {
+            let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+            ThreadPoolBuilder::new()
+                .num_threads(cores)
+                .thread_name(|n| format!("argon2-{n}"))
+                .panic_handler(|_| {})
+                .build()
+                .expect("threads start")
         });
+        let (done, result) = oneshot::channel();
+        // Whoever asked may have gone away meanwhile.
+        threads.spawn(move || drop(done.send(work())));
         result.await.expect("hashing ends")
     }
 }

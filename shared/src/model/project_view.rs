@@ -1,4 +1,5 @@
-//! What clients and administrators read of a project (WIRE.md §9.2). Secrets of providers are never answered.
+//! What clients and administrators read of a project (WIRE.md §9.2). Client ids and secrets of providers are
+//! settings to write, never to read.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -79,7 +80,6 @@ pub struct AdminProvider {
     pub id: String,
     pub provider_config_id: String,
     pub r#type: &'static str,
-    pub client_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,7 +172,6 @@ impl AdminProvider {
             id: provider.id.clone(),
             provider_config_id: provider.id.clone(),
             r#type: "standard",
-            client_id: provider.client_id.clone(),
             issuer: provider.issuer.clone(),
             authorization_endpoint: provider.authorization_endpoint.clone(),
             facebook_config_id: provider.facebook_config_id.clone(),
