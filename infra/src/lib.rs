@@ -1,2 +1,16 @@
-//! Renders the template.
+//! What is derived from the operations, besides the gateway: the deployment template, the routes of `cargo lambda watch`, the API
+//! document and its reference page.
+//!
+//! Everything starts with [`operations::all`], so a new operation is in all of them by being in its area's list. What is checked in
+//! (template, watch routes) is compared with what is rendered here by the contract tests; `cargo run -p infra -- render` writes it.
+
+pub mod checked_in;
 pub mod openapi;
+pub mod operations;
+pub mod reference;
+mod render;
+pub mod template;
+pub mod watch;
+pub mod workers;
+
+pub use operations::Operation;

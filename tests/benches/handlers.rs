@@ -1,1 +1,64 @@
-fn main() {}
+//! What operations cost in this process: through the router, on the embedded engine in memory. argon2 is measured apart, so that it does
+//! not hide the rest. `cargo bench -p tests`.
+#![expect(clippy::expect_used, reason = "a benchmark ends where something is missing")]
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use serde_json::json;
+use shared::crypto::password::Hasher;
+use shared::entropy::Entropy;
+use support::{Caller, TestApp};
+use tokio::runtime::Runtime;
+
+fn measure(
+    criterion: &mut Criterion,
+    runtime: &Runtime,
+    name: &str,
+    caller: &Caller,
+    method: &str,
+    path: &str,
+    body: Option<&serde_json::Value>,
+) {
+    criterion.bench_function(name, |bencher| {
+        bencher.to_async(runtime).iter(|| async {
+            let request = caller.request(method, path);
+            let request = if let Some(body) = body { request.json(body) } else { request };
+            assert_eq!(request.send().await.status(), 200);
+        });
+    });
+}
+
+fn handlers(criterion: &mut Criterion) {
+    let runtime = Runtime::new().expect("a runtime");
+    let (app, ada, code) = runtime.block_on(async {
+        let app = TestApp::start().await;
+        app.publish(&gateway::content::sample("https://example.com")).await;
+        let ada = app.sign_up("ada@example.com").await;
+        for _ in 0..9 {
+            app.sign_in("ada@example.com").await;
+        }
+        let code = app.sign_in_code("bob@example.com").await;
+        (app, ada, code)
+    });
+    let (client, signed_in) = (app.client(), app.signed_in(&ada));
+    let sign_in = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    measure(criterion, &runtime, "list apps", &app.anonymous(), "GET", "/api/v1/apps", None);
+    measure(criterion, &runtime, "get current user", &signed_in, "GET", "/api/v1/users/me", None);
+    measure(criterion, &runtime, "list sessions", &signed_in, "GET", "/api/v1/auth/sessions?limit=10", None);
+    measure(criterion, &runtime, "check code", &client, "POST", "/api/v1/auth/otp/sign-in/check-code", Some(&json!({ "code": code })));
+    measure(criterion, &runtime, "sign in, without argon2's cost", &client, "POST", "/api/v1/auth/password/sign-in", Some(&sign_in));
+}
+
+fn argon2(criterion: &mut Criterion) {
+    let runtime = Runtime::new().expect("a runtime");
+    let (hasher, entropy, password) = (Hasher::default(), Entropy::system(), "correct horse battery".to_owned().into());
+    let hash = runtime.block_on(hasher.hash(&entropy, &password));
+    criterion.bench_function("argon2id check", |bencher| {
+        bencher.to_async(&runtime).iter(|| hasher.verify(Some(&hash), &password));
+    });
+    criterion.bench_function("argon2id check of nobody", |bencher| {
+        bencher.to_async(&runtime).iter(|| hasher.verify(None, &password));
+    });
+}
+
+criterion_group!(benches, handlers, argon2);
+criterion_main!(benches);

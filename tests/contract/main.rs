@@ -1,1 +1,12 @@
-//! Tests.
+//! The contract between code, deployment, events and documents: what one of them says, all of them say. An operation that lacks a piece
+//! fails here, with the name of the piece.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of tests are tests to nobody but clippy")]
+
+mod document;
+mod events;
+mod rendered;
+mod routes;
+mod table;
+mod template;
+mod tree;

@@ -38,6 +38,11 @@ impl TestApp {
         Caller { router: self.router.clone(), headers: HeaderMap::new() }
     }
 
+    /// Answers a request as it is.
+    pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
     /// A client of the project.
     pub fn client(&self) -> Caller {
         self.client_of(&self.keys)

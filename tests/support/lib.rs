@@ -1,6 +1,6 @@
 //! What every test of the API starts from: the whole service in process, on an embedded engine in memory, with a clock that the test
 //! moves and a mail sink that it reads. Requests go through HTTP's types and all layers; nothing goes through a socket.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc, reason = "a test ends where something is missing")]
+#![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
 mod caller;
 mod faults;

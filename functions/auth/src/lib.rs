@@ -1,12 +1,20 @@
 //! Signing up, signing in, sessions and OAuth.
 
+pub mod anonymous_sign_up;
 pub mod oauth_authorize;
 pub mod oauth_token;
 pub mod otp_check_sign_in_code;
 pub mod otp_send_sign_in_code;
 pub mod otp_sign_in;
+pub mod password_check_reset_code;
+pub mod password_reset;
+pub mod password_send_reset_code;
+pub mod password_set;
 pub mod password_sign_in;
 pub mod password_sign_up;
+pub mod password_update;
+pub mod session_create;
+pub mod session_delete;
 pub mod session_delete_current;
 pub mod session_list;
 pub mod session_refresh;
@@ -26,4 +34,12 @@ pub fn operations(register: &mut impl Register) {
     register.operation(session_list::ROUTE, session_list::handle);
     register.operation(session_refresh::ROUTE, session_refresh::handle);
     register.operation(session_delete_current::ROUTE, session_delete_current::handle);
+    register.operation(anonymous_sign_up::ROUTE, anonymous_sign_up::handle);
+    register.operation(password_check_reset_code::ROUTE, password_check_reset_code::handle);
+    register.operation(password_reset::ROUTE, password_reset::handle);
+    register.operation(password_send_reset_code::ROUTE, password_send_reset_code::handle);
+    register.operation(password_set::ROUTE, password_set::handle);
+    register.operation(password_update::ROUTE, password_update::handle);
+    register.operation(session_create::ROUTE, session_create::handle);
+    register.operation(session_delete::ROUTE, session_delete::handle);
 }

@@ -66,7 +66,7 @@ pub struct AuthorizeQuery {
     state: String,
     #[deserr(rename = "grant_type")]
     #[schema(rename = "grant_type")]
-    _grant_type: GrantType,
+    _grant_type: CodeGrant,
     /// PKCE (RFC 7636 §4.2): 43 characters.
     code_challenge: String,
     #[deserr(rename = "code_challenge_method")]
@@ -76,7 +76,7 @@ pub struct AuthorizeQuery {
     #[schema(rename = "response_type")]
     _response_type: ResponseType,
     /// `authenticate` by default.
-    #[deserr(default)]
+    #[deserr(default, rename = "type")]
     r#type: Option<PurposeParam>,
     /// An access token; required for `link`. An anonymous user's account is upgraded.
     #[deserr(default)]
@@ -111,7 +111,7 @@ pub struct AuthorizeQuery {
 
 #[derive(Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum GrantType {
+pub enum CodeGrant {
     #[deserr(rename = "authorization_code")]
     AuthorizationCode,
 }

@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/oauth/token`: the token endpoint (RFC 6749 §3.2), for the grant `refresh_token`, which the SDKs use.
 //!
-//! It takes no headers of access: client id and secret are in the body, as JSON or as a form.
+//! Client id and secret are in the body, as JSON or as a form. Headers of access are not needed; those that are there must be right.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -15,7 +15,7 @@ use shared::http::{Describe, Description, Json, Route};
 use shared::model::id::ProjectId;
 use shared::model::project::{ApiKey, KeyKind, Project};
 use shared::product_api::access::NO_KEY;
-use shared::product_api::{Error, Input, KnownError};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store::projects::{ProjectRow, api_key_key, project_key};
 use shared::store::sessions::{TokenClaim, token_key};
 use utoipa::ToSchema;
@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/tok
 pub struct TokenRequest {
     #[deserr(rename = "grant_type")]
     #[schema(rename = "grant_type")]
-    _grant_type: GrantType,
+    _grant_type: TokenGrant,
     /// The project's id.
     client_id: String,
     /// A publishable client key; absent, or `__stack_public_client__`, when the project requires none.
@@ -43,7 +43,7 @@ pub struct TokenRequest {
 
 #[derive(Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum GrantType {
+pub enum TokenGrant {
     #[deserr(rename = "refresh_token")]
     RefreshToken,
 }
@@ -81,7 +81,12 @@ impl Describe for Tokens {
     }
 }
 
-pub async fn handle(State(app): State<App>, caller: Caller, Input { body, .. }: Input<TokenRequest>) -> Result<Tokens, Error> {
+pub async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    _: Option<Access<Client>>,
+    Input { body, .. }: Input<TokenRequest>,
+) -> Result<Tokens, Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id.clone()) };
     let project_id = client_project(&body.client_id).ok_or_else(invalid)?;
     let token = SecretString::from(body.refresh_token.clone());

@@ -12,6 +12,7 @@ use shared::http::{Json, Route};
 use shared::model::email::Email;
 use shared::model::id::UserId;
 use shared::model::password::Password;
+use shared::product_api::input::Problems;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store;
 use shared::store::users::{self, UserRow};
@@ -36,6 +37,9 @@ pub struct SignIn {
 pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<SignIn>) -> Result<Json<SignedIn>, Error> {
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
+    }
+    if body.email.trim().is_empty() {
+        return Err(Problems::one("body.email", "must not be empty").into_error("POST", ROUTE.path).into());
     }
     let row = find(&app, &access, &body.email).await?;
     let hash = row.as_ref().and_then(|row| row.user.password.as_ref());

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-get-app", "/api/v1/apps/{app_id}")
     .content()
-    .summary("Gives one public app.")
+    .summary("Gives one public app")
     .table(&[TableAction::GetItem])
     .errors(&["app_not_found"]);
 

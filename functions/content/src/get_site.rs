@@ -8,7 +8,7 @@ use shared::model::content::Site;
 
 pub const ROUTE: Route = Route::get("content-get-site", "/api/v1/site")
     .content()
-    .summary("Tells the identity of the site and the URLs of its documentation.")
+    .summary("Tells the identity of the site and the URLs of its documentation")
     .table(&[TableAction::GetItem]);
 
 pub async fn handle(State(app): State<App>) -> Result<Json<Data<Site>>, Problem> {

@@ -7,7 +7,7 @@ use shared::http::{Json, Route, TableAction};
 use shared::model::content;
 
 pub const ROUTE: Route =
-    Route::get("content-list-apps", "/api/v1/apps").content().summary("Lists the public apps.").table(&[TableAction::GetItem]);
+    Route::get("content-list-apps", "/api/v1/apps").content().summary("Lists the public apps").table(&[TableAction::GetItem]);
 
 pub async fn handle(State(app): State<App>) -> Result<Json<Data<Vec<content::App>>>, Problem> {
     let data = app.store.apps().await?;

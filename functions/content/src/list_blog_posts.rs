@@ -8,7 +8,7 @@ use shared::model::content::BlogPost;
 
 pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-posts")
     .content()
-    .summary("Lists the posts of the blog with short excerpts.")
+    .summary("Lists the posts of the blog with short excerpts")
     .table(&[TableAction::Query]);
 
 pub async fn handle(State(app): State<App>) -> Result<Json<Data<Vec<BlogPost>>>, Problem> {

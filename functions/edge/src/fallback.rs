@@ -62,6 +62,8 @@ pub async fn handle(request: Request) -> Response {
 /// `Allow` names the methods of the path (RFC 9110 §10.2.1); HEAD comes with GET.
 fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
     let mut names: Vec<&str> = verbs.iter().map(|verb| verb.name()).collect();
+    names.sort_unstable();
+    names.dedup();
     if let Some(position) = names.iter().position(|name| *name == "GET") {
         names.insert(position + 1, "HEAD");
     }

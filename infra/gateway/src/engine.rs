@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{Credentials, Region};
+use aws_sdk_dynamodb::types::{StreamSpecification, StreamViewType};
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
@@ -63,8 +64,28 @@ impl Engine {
             .http_client(connector)
             .build();
         let engine = Self { database, client: Client::from_conf(config), outbox_changed };
-        table::create(&engine.client, TABLE).await?;
+        if table::create(&engine.client, TABLE).await? {
+            engine.stream(false).await?;
+        }
         Ok(engine)
+    }
+
+    /// Turns the table's stream on or off; it is off unless other processes may read it.
+    ///
+    /// The connector wakes the worker of this process, so nobody reads the stream here, and the engine looks through all records of the
+    /// last day at each write.
+    pub async fn stream(&self, enabled: bool) -> Result<(), shared::store::Error> {
+        let refused = |error: String| shared::store::Error::Refused(error);
+        let table = self.client.describe_table().table_name(TABLE).send().await.map_err(|error| refused(format!("{error:?}")))?;
+        let is_enabled = table.table.and_then(|table| table.stream_specification).is_some_and(|stream| stream.stream_enabled);
+        if is_enabled == enabled {
+            return Ok(());
+        }
+        let stream = StreamSpecification::builder().stream_enabled(enabled);
+        let stream = if enabled { stream.stream_view_type(StreamViewType::NewAndOldImages) } else { stream };
+        let update = self.client.update_table().table_name(TABLE);
+        let update = update.stream_specification(stream.build().map_err(|error| refused(error.to_string()))?);
+        update.send().await.map(drop).map_err(|error| refused(format!("{error:?}")))
     }
 
     pub fn store(&self) -> Store {
@@ -156,6 +177,7 @@ fn dispatch(database: &Database, operation: &str, body: &[u8]) -> Result<String,
         "TransactWriteItems" => answer(body, |request| database.transact_write_items(request)),
         "BatchWriteItem" => answer(body, |request| database.batch_write_item(request)),
         "CreateTable" => answer(body, |request| database.create_table(request)),
+        "UpdateTable" => answer(body, |request| database.update_table(request)),
         "DescribeTable" => answer(body, |request| database.describe_table(request)),
         "UpdateTimeToLive" => answer(body, |request| database.update_time_to_live(request)),
         _ => Err(DynoxideError::ValidationException(format!("{operation} is not an operation that Gatelet uses"))),

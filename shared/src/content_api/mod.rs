@@ -14,5 +14,7 @@ use utoipa::ToSchema;
 /// The envelope of every success: exactly one field.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Data<T> {
+    // In place: by name, a generic field would refer to `Vec`.
+    #[schema(inline)]
     pub data: T,
 }

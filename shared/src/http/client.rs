@@ -48,7 +48,9 @@ impl Describe for Caller {
 
 /// The place of a request.
 pub fn place(headers: &HeaderMap, peer: PeerAddress, settings: &Settings) -> Place {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).filter(|text| !text.is_empty()).map(str::to_owned);
+    // NaN is a number that no table takes.
+    let degrees = |name: &str, most: f64| text(name).and_then(|text| text.parse().ok()).filter(|degrees: &f64| degrees.abs() <= most);
     if !came_through_distribution(headers, settings) {
         return Place::of(peer.0);
     }
@@ -58,8 +60,8 @@ pub fn place(headers: &HeaderMap, peer: PeerAddress, settings: &Settings) -> Pla
         country_code: text("cloudfront-viewer-country"),
         region_code: text("cloudfront-viewer-country-region"),
         city_name: text("cloudfront-viewer-city"),
-        latitude: text("cloudfront-viewer-latitude").and_then(|degrees| degrees.parse().ok()),
-        longitude: text("cloudfront-viewer-longitude").and_then(|degrees| degrees.parse().ok()),
+        latitude: degrees("cloudfront-viewer-latitude", 90.0),
+        longitude: degrees("cloudfront-viewer-longitude", 180.0),
         tz_identifier: text("cloudfront-viewer-time-zone"),
     }
 }

@@ -27,6 +27,8 @@ impl Described {
 pub struct Description {
     /// The least access that it takes; absent when it takes none.
     pub level: Option<Level>,
+    /// Whether it reads path, query or body by a schema, which may refuse them.
+    pub reads_input: bool,
     pub path: Option<Described>,
     pub query: Option<Described>,
     pub body: Option<Described>,

@@ -58,6 +58,6 @@ where
     let router = Router::new().fallback(handler);
     match interface {
         Interface::Content => router.layer(from_fn_with_state(app.clone(), content_api::layer)),
-        Interface::Product => router.layer(from_fn_with_state(app.clone(), product_api::layer)),
+        Interface::Product => router.layer(from_fn_with_state(app.clone(), product_api::fallback_layer)),
     }
 }

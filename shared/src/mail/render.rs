@@ -21,6 +21,8 @@ use crate::model::outbox_work::Rendering;
 pub const MAX_OUTPUT: usize = 512 * 1024;
 /// Instructions of the template engine that a source may take.
 const FUEL: u64 = 200_000;
+/// The name of the part whose values are escaped.
+const BODY: &str = "body.html";
 /// Columns of a derived text part.
 const TEXT_WIDTH: usize = 78;
 /// Stands for the body while the theme is compiled: a body may be any HTML, which MJML need not understand.
@@ -54,7 +56,7 @@ pub fn render(source: &Source, context: &Context) -> Rendering {
     let subject = fill("subject", parts.subject, context)?;
     // One line, without what could end it.
     let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "");
-    let body = fill("body.html", parts.html, context)?;
+    let body = fill(BODY, parts.html, context)?;
     let html = if is_mjml(&body) {
         compile_mjml(&body)?
     } else if source.theme_id.is_some() && !is_document(&body) {
@@ -73,7 +75,7 @@ fn fill(name: &str, source: &str, context: &Context) -> Result<String, String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
-    environment.set_auto_escape_callback(|name| if name.ends_with(".html") { AutoEscape::Html } else { AutoEscape::None });
+    environment.set_auto_escape_callback(|name| if name == BODY { AutoEscape::Html } else { AutoEscape::None });
     environment.set_formatter(format_value);
     let mut output = Bounded::default();
     let template = environment.template_from_named_str(name, source).map_err(|error| message(name, &error))?;

@@ -31,3 +31,36 @@ impl<E: deserr::DeserializeError> deserr::Deserr<E> for Metadata {
         Self::parse(value).map_err(|error| crate::product_api::input::rejected(&error, location))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// An object of this many bytes of JSON.
+    fn object(bytes: usize) -> Value {
+        json!({ "k": "x".repeat(bytes - r#"{"k":""}"#.len()) })
+    }
+
+    #[test]
+    fn an_object_has_at_most_32_kib() {
+        assert!(Metadata::parse(json!({})).is_ok());
+        assert!(Metadata::parse(object(MAX_BYTES)).is_ok());
+        assert!(Metadata::parse(object(MAX_BYTES + 1)).is_err());
+        assert!(Metadata::parse(object(40 * 1024)).is_err());
+    }
+
+    #[test]
+    fn bytes_are_counted_not_characters() {
+        assert!(Metadata::parse(json!({ "k": "ä".repeat(MAX_BYTES / 2) })).is_err());
+        assert!(Metadata::parse(json!({ "k": "ä".repeat(MAX_BYTES / 2 - 4) })).is_ok());
+    }
+
+    #[test]
+    fn only_an_object_is_metadata() {
+        for value in [json!(null), json!(true), json!(1), json!("text"), json!([]), json!([{}])] {
+            assert!(Metadata::parse(value).is_err());
+        }
+    }
+}

@@ -37,7 +37,6 @@ pub struct Project {
 /// The settings of a project.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own, named by the wire")]
 pub struct ProjectConfig {
     pub sign_up_enabled: bool,
     /// Sign-in with a password.

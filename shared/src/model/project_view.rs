@@ -16,7 +16,6 @@ pub struct ClientProject {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own, named by the wire")]
 pub struct ClientConfig {
     pub sign_up_enabled: bool,
     pub credential_enabled: bool,

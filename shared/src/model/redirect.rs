@@ -109,7 +109,7 @@ fn matches(pattern: &str, url: &Url) -> bool {
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => (host, port.parse().ok()),
-        _ => (authority, default_port(scheme)),
+        _ => (authority, Some(default_port(scheme))),
     };
     scheme.eq_ignore_ascii_case(url.scheme())
         && matches!(url.scheme(), "http" | "https")
@@ -117,8 +117,8 @@ fn matches(pattern: &str, url: &Url) -> bool {
         && url.host_str().is_some_and(|name| host_matches(&host.to_ascii_lowercase(), name))
 }
 
-fn default_port(scheme: &str) -> Option<u16> {
-    if scheme.eq_ignore_ascii_case("https") { Some(443) } else { Some(80) }
+fn default_port(scheme: &str) -> u16 {
+    if scheme.eq_ignore_ascii_case("https") { 443 } else { 80 }
 }
 
 /// Matches a host against a pattern: `**` any characters, `*` any characters but a dot.

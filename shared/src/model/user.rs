@@ -84,9 +84,10 @@ pub struct Restriction {
 }
 
 /// Why a user is restricted; the first that applies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RestrictedReason {
+    #[default]
     Anonymous,
     EmailNotVerified,
     RestrictedByAdministrator,

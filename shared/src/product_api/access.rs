@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use http::HeaderMap;
 use http::request::Parts;
 use secrecy::SecretString;
@@ -147,6 +147,7 @@ struct Headers<'a> {
     claims: Option<Claims>,
     admin_token: Option<&'a str>,
     branch: &'a str,
+    has_override_key: bool,
 }
 
 const KEY_HEADERS: [(&str, Level, KeyKind); 3] = [
@@ -171,12 +172,10 @@ impl<'a> Headers<'a> {
         let Some(id) = header(headers, "project-id")? else {
             return Err(KnownError::AccessTypeWithoutProjectId { request_type: level.name().to_owned() });
         };
-        let unknown = |_| KnownError::CurrentProjectNotFound { project_id: id.to_owned() };
-        let project = ProjectId::parse(id).map_err(unknown)?;
-        let claims = header(headers, "access-token")?.map(|token| read_token(token, &project, headers, app)).transpose()?;
-        if header(headers, "development-override-key")?.is_some() {
-            return Err(KnownError::OverrideKeyNotSupported);
-        }
+        let project = ProjectId::parse(id);
+        let named = project.as_ref().map_or(id, ProjectId::as_str);
+        let claims = header(headers, "access-token")?.map(|token| read_token(token, named, headers, app)).transpose()?;
+        let project = project.map_err(|_| KnownError::CurrentProjectNotFound { project_id: id.to_owned() })?;
         let key = keys.into_iter().find(|(of, _)| *of == level).and_then(|(_, key)| key).filter(|key| *key != NO_KEY);
         Ok(Self {
             level,
@@ -185,12 +184,16 @@ impl<'a> Headers<'a> {
             claims,
             admin_token,
             branch: header(headers, "branch-id")?.unwrap_or("main"),
+            has_override_key: header(headers, "development-override-key")?.is_some(),
         })
     }
 
     /// Step 11: what proves the access type.
     fn prove(&self, project: &Project, key: Option<&ApiKey>, app: &App) -> Result<(), KnownError> {
         let project_id = project.id.to_string();
+        if self.has_override_key {
+            return Err(KnownError::OverrideKeyNotSupported);
+        }
         if let Some(token) = self.admin_token {
             return Err(refuse_admin_token(token, app));
         }
@@ -214,11 +217,11 @@ impl<'a> Headers<'a> {
 }
 
 /// Steps 7 to 9: the token, and whether its user may be there.
-fn read_token(token: &str, project: &ProjectId, headers: &HeaderMap, app: &App) -> Result<Claims, KnownError> {
+fn read_token(token: &str, project: &str, headers: &HeaderMap, app: &App) -> Result<Claims, KnownError> {
     let claims = app.signer.verify(token, app.clock.now()).map_err(token_error)?;
-    if claims.project_id != *project {
+    if claims.project_id.as_str() != project {
         return Err(KnownError::InvalidProjectForAccessToken {
-            expected_project_id: project.to_string(),
+            expected_project_id: project.to_owned(),
             actual_project_id: claims.project_id.to_string(),
         });
     }
@@ -300,6 +303,22 @@ impl<L: Least> FromRequestParts<App> for Access<L> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         Self::of(parts, app).await
     }
+}
+
+/// An operation that needs no access checks what a request claims nevertheless: `None` when it claims none.
+impl<L: Least> OptionalFromRequestParts<App> for Access<L> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Option<Self>, Error> {
+        match Self::of(parts, app).await {
+            Err(Error::Known(KnownError::AccessTypeRequired)) => Ok(None),
+            access => access.map(Some),
+        }
+    }
+}
+
+impl<L> Describe for Option<Access<L>> {
+    fn describe(_: &mut Description) {}
 }
 
 impl<L: Least> Describe for Access<L> {

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Value, json};
-use strum::{IntoStaticStr, VariantNames};
+use strum::{EnumIter, IntoEnumIterator as _, IntoStaticStr, VariantNames};
 
 use crate::model::code::Rejected;
 use crate::model::password::Unacceptable;
@@ -14,7 +14,7 @@ use crate::model::user::RestrictedReason;
 use crate::store;
 
 /// Every failure that a client of the product API may rely on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, EnumIter, IntoStaticStr, VariantNames)]
 #[serde(tag = "code", content = "details", rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum KnownError {
@@ -72,6 +72,8 @@ pub enum KnownError {
     RefreshTokenNotFoundOrExpired,
     #[error("this operation needs a signed-in user")]
     UserAuthenticationRequired,
+    #[error("the current session ends by signing out")]
+    CannotDeleteCurrentSession,
     #[error("there is no signed-in user")]
     CannotGetOwnUserWithoutUser,
     #[error("anonymous users may not do this")]
@@ -98,6 +100,10 @@ pub enum KnownError {
         #[serde(rename = "maxLength")]
         max_length: usize,
     },
+    #[error("the user has no password")]
+    UserDoesNotHavePassword,
+    #[error("the old password is wrong")]
+    PasswordConfirmationMismatch,
     #[error("the URL is not on a domain that the project trusts")]
     RedirectUrlNotWhitelisted,
     #[error("there is no such code")]
@@ -150,10 +156,12 @@ pub enum KnownError {
     MagicLinkNotEnabled,
     #[error("development override keys are not supported")]
     OverrideKeyNotSupported,
+    #[error("the user has a password already; update it")]
+    UserHasPassword,
 }
 
 /// Codes of our own, which the published SDKs do not know.
-const OWN_CODES: [&str; 14] = [
+const OWN_CODES: [&str; 15] = [
     "ROUTE_NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "BODY_TOO_LARGE",
@@ -168,6 +176,7 @@ const OWN_CODES: [&str; 14] = [
     "PRECONDITION_FAILED",
     "MAGIC_LINK_NOT_ENABLED",
     "OVERRIDE_KEY_NOT_SUPPORTED",
+    "USER_HAS_PASSWORD",
 ];
 
 /// Put among an answer's extensions, for the layer to name the error in a header.
@@ -180,6 +189,16 @@ impl KnownError {
 
     pub fn code(&self) -> &'static str {
         self.into()
+    }
+
+    /// Every error once, with empty details: for the API document.
+    pub fn samples() -> impl Iterator<Item = Self> {
+        Self::iter()
+    }
+
+    /// The status of a code of the catalog.
+    pub fn status_of(code: &str) -> Option<StatusCode> {
+        Self::samples().find(|error| error.code() == code).map(|error| error.status())
     }
 
     /// Whether SDKs know the code, so that a header may name it.

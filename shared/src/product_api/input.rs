@@ -198,6 +198,7 @@ fn described<T: ToSchema>() -> Option<Described> {
 
 impl<B: ToSchema, Q: ToSchema, P: ToSchema> Describe for Input<B, Q, P> {
     fn describe(description: &mut Description) {
+        description.reads_input = true;
         description.body = described::<B>();
         description.query = described::<Q>();
         description.path = described::<P>();

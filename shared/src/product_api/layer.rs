@@ -20,18 +20,30 @@ const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// Wraps an operation of interface B.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    let request_id = app.entropy.request_id();
-    let (parts, body) = request.into_parts();
-    let headers = parts.headers.clone();
-    let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
-    let response = match read_body(&parts.method, &headers, body).await {
-        Ok(body) => {
-            let mut request = Request::from_parts(parts, Body::empty());
-            request.extensions_mut().insert(ParsedBody(body));
-            next.run(request).await
+    answered(&app, request, |request| async {
+        let (parts, body) = request.into_parts();
+        match read_body(&parts.method, &parts.headers, body).await {
+            Ok(body) => {
+                let mut request = Request::from_parts(parts, Body::empty());
+                request.extensions_mut().insert(ParsedBody(body));
+                next.run(request).await
+            }
+            Err(error) => error.into_response(),
         }
-        Err(error) => error.into_response(),
-    };
+    })
+    .await
+}
+
+/// Wraps what answers where no operation is: whatever the body, there is no such path or method (WIRE.md §1.4, step 1).
+pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next) -> Response {
+    answered(&app, request, |request| next.run(request)).await
+}
+
+async fn answered<F: Future<Output = Response>>(app: &App, request: Request, answer: impl FnOnce(Request) -> F) -> Response {
+    let request_id = app.entropy.request_id();
+    let headers = request.headers().clone();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let response = answer(request).await;
     tracing::info!(%method, path, status = response.status().as_u16(), request_id, "answered");
     finish(&headers, &request_id, response)
 }
@@ -59,7 +71,9 @@ async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<O
 }
 
 fn parse_body(media_type: &str, bytes: &Bytes) -> Result<Option<Value>, KnownError> {
-    if bytes.is_empty() {
+    let is_known =
+        matches!(media_type, "" | "application/json" | "application/x-www-form-urlencoded" | "text/plain" | "application/octet-stream");
+    if bytes.is_empty() && is_known {
         return Ok(None);
     }
     match media_type {
@@ -132,7 +146,9 @@ pub fn preflight() -> Response {
     let headers = response.headers_mut();
     cross_origin(headers);
     let allowed = REQUEST_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
-    let allowed = format!("content-type, authorization, if-match, if-none-match, ngrok-skip-browser-warning, {allowed}");
+    let allowed = format!(
+        "content-type, authorization, if-match, if-none-match, baggage, sentry-trace, x-vercel-protection-bypass, ngrok-skip-browser-warning, {allowed}"
+    );
     if let Ok(value) = HeaderValue::from_str(&allowed) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, value);
     }

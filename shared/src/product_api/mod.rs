@@ -4,6 +4,7 @@
 //! families' own names, the status that old clients want overridden, CORS, and the headers of security.
 
 pub mod access;
+pub mod accounts;
 pub mod cursor;
 pub mod error;
 pub mod family;
@@ -14,4 +15,4 @@ pub mod literal;
 pub use access::{Access, Admin, Client, Server};
 pub use error::{Error, KnownError};
 pub use input::Input;
-pub use layer::{layer, panicked, preflight};
+pub use layer::{fallback_layer, layer, panicked, preflight};

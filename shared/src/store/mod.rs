@@ -4,6 +4,7 @@
 //! entity knows its keys and its access patterns; this one knows how to read, to write all or nothing, and what failures mean.
 //! Reads are strongly consistent: whoever signed up is known to the next request.
 
+pub mod accounts;
 pub mod authorizations;
 pub mod codes;
 pub mod connect;

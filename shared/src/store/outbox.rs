@@ -51,7 +51,7 @@ fn due_partition(id: EmailId) -> String {
 }
 
 fn due_position(due: Timestamp, entry: &OutboxEntry) -> String {
-    let priority = if entry.is_high_priority { 0 } else { 1 };
+    let priority = u8::from(!entry.is_high_priority);
     format!("{}#{priority}#{}", sortable(due), entry.id)
 }
 

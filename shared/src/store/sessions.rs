@@ -3,7 +3,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | newest first by one Query |
-//! | claim of a refresh token | `R#<P>#<digest>` | `CLAIM` | 1 unit to read |
+//! | claim of a refresh token | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` tells whose session it is |
 //!
 //! Both expire by TTL when the session has reached its age.
 
@@ -35,12 +35,19 @@ pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
     Key::new(format!("R#{project}#{}", Digest::of(token.expose_secret())), "CLAIM")
 }
 
+fn claim_partition(project: &ProjectId, id: SessionId) -> String {
+    format!("SESSION#{project}#{id}")
+}
+
 /// Writes a session and the claim of its refresh token.
 pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<[Write; 2], Error> {
     let claim = TokenClaim { user_id: session.user_id, session_id: session.id };
     Ok([
         Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at),
-        Write::create(token_key(project, token), &claim)?.expires(session.expires_at),
+        Write::create(token_key(project, token), &claim)?
+            .expires(session.expires_at)
+            .attribute("gsi1pk", string(claim_partition(project, session.id)))
+            .attribute("gsi1sk", string("CLAIM")),
     ])
 }
 
@@ -138,6 +145,14 @@ impl Store {
         let next = sessions.get(limit).map(|session| session.id);
         sessions.truncate(limit);
         Ok(Page { sessions, next })
+    }
+
+    /// Whose session it is, when its id is all that is known. Half a unit.
+    pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
+        let query = self.client.query().table_name(&self.table).index_name("gsi1").key_condition_expression("gsi1pk = :pk");
+        let answer = query.expression_attribute_values(":pk", string(claim_partition(project, id))).send().await.map_err(failure)?;
+        let claim: Option<TokenClaim> = answer.items.unwrap_or_default().pop().map(entity).transpose()?;
+        Ok(claim.map(|claim| claim.user_id))
     }
 
     pub async fn token_claim(&self, project: &ProjectId, token: &SecretString) -> Result<Option<TokenClaim>, Error> {

@@ -1,6 +1,9 @@
 //! What the table is: its keys, indexes, TTL and stream. The gateway creates it from here; a test compares the template with it.
 
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::create_table::CreateTableInput;
+use aws_sdk_dynamodb::operation::create_table::builders::CreateTableInputBuilder;
+use aws_sdk_dynamodb::operation::describe_table::DescribeTableError;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType, ScalarAttributeType,
     StreamSpecification, StreamViewType, TimeToLiveSpecification,
@@ -35,25 +38,30 @@ fn index(name: &str) -> Result<GlobalSecondaryIndex, Error> {
         .map_err(|error| Error::Refused(error.to_string()))
 }
 
+/// The table, but for its TTL, which DynamoDB takes in a request of its own.
+pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
+    let mut input =
+        CreateTableInput::builder().table_name(table).billing_mode(BillingMode::PayPerRequest).set_key_schema(Some(keys("pk", "sk")?));
+    for name in
+        ["pk", "sk"].into_iter().map(str::to_owned).chain(INDEXES.iter().flat_map(|name| [format!("{name}pk"), format!("{name}sk")]))
+    {
+        input = input.attribute_definitions(attribute(&name)?);
+    }
+    for name in INDEXES {
+        input = input.global_secondary_indexes(index(name)?);
+    }
+    let stream = StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::NewAndOldImages).build();
+    Ok(input.stream_specification(stream.map_err(|error| Error::Refused(error.to_string()))?))
+}
+
 /// Creates the table when there is none; says whether it did.
 pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
     match client.describe_table().table_name(table).send().await {
         Ok(_) => return Ok(false),
-        Err(error) if error.as_service_error().is_some_and(|error| error.is_resource_not_found_exception()) => {}
+        Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {}
         Err(error) => return Err(failure(error)),
     }
-    let mut request =
-        client.create_table().table_name(table).billing_mode(BillingMode::PayPerRequest).set_key_schema(Some(keys("pk", "sk")?));
-    for name in
-        ["pk", "sk"].into_iter().map(str::to_owned).chain(INDEXES.iter().flat_map(|name| [format!("{name}pk"), format!("{name}sk")]))
-    {
-        request = request.attribute_definitions(attribute(&name)?);
-    }
-    for name in INDEXES {
-        request = request.global_secondary_indexes(index(name)?);
-    }
-    let stream = StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::NewAndOldImages).build();
-    request.stream_specification(stream.map_err(|error| Error::Refused(error.to_string()))?).send().await.map_err(failure)?;
+    definition(table)?.send_with(client).await.map_err(failure)?;
     let ttl = TimeToLiveSpecification::builder().enabled(true).attribute_name(TTL).build();
     let ttl = ttl.map_err(|error| Error::Refused(error.to_string()))?;
     client.update_time_to_live().table_name(table).time_to_live_specification(ttl).send().await.map_err(failure)?;

@@ -1,3 +1,61 @@
 //! Signing up, signing in, sessions and OAuth.
 
+mod anonymous;
+mod oauth_authorize;
+mod oauth_authorize_refusals;
+mod oauth_token;
+mod otp_check_sign_in_code;
+mod otp_send_sign_in_code;
+mod otp_sign_in;
+mod password_change;
+mod password_reset;
+mod password_sign_in;
 mod password_sign_up;
+mod session_delete_current;
+mod session_list;
+mod session_list_pages;
+mod session_refresh;
+mod session_server;
+mod tokens;
+
+use serde_json::{Value, json};
+use support::{Answer, SignedIn, TestApp};
+
+/// What the operations of a client answer to callers who do not prove that access, whatever their body says.
+async fn assert_takes_client_access(app: &TestApp, method: &str, path: &str) {
+    let send = |caller: support::Caller| async move { caller.request(method, path).json(&json!({ "nonsense": 1 })).send().await };
+    let project = app.project_id().as_str();
+    let cases = [
+        (app.anonymous(), 400, "ACCESS_TYPE_REQUIRED"),
+        (app.client().without("x-stack-access-type"), 400, "PROJECT_KEY_WITHOUT_ACCESS_TYPE"),
+        (app.client().with("x-stack-publishable-client-key", "pck_wrong"), 401, "INVALID_PUBLISHABLE_CLIENT_KEY"),
+        (app.client().with("x-stack-access-token", "no.token.this"), 401, "UNPARSABLE_ACCESS_TOKEN"),
+        (app.anonymous().with("x-stack-project-id", project).with("x-stack-access-type", "server"), 401, "SERVER_AUTHENTICATION_REQUIRED"),
+        (app.server().with("x-stack-secret-server-key", "ssk_wrong"), 401, "INVALID_SECRET_SERVER_KEY"),
+    ];
+    for (caller, status, code) in cases {
+        let answer = send(caller).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{method} {path}");
+    }
+}
+
+/// Checks an error and gives its details.
+#[track_caller]
+fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
+    assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{}", answer.text());
+    answer.json()["details"].clone()
+}
+
+/// The lines of a schema error, each one field.
+#[track_caller]
+fn problems(answer: &Answer) -> Vec<String> {
+    let details = assert_error(answer, 400, "SCHEMA_ERROR");
+    let lines = details["message"].as_str().unwrap().lines().skip(1);
+    lines.map(|line| line.trim_start_matches("  - ").to_owned()).collect()
+}
+
+/// Whether the access token of an answer opens the user's own data.
+async fn opens_own_data(app: &TestApp, user: &SignedIn) -> bool {
+    let me = app.signed_in(user).get("/api/v1/users/me").await;
+    me.status() == 200 && me.json()["id"] == user.user_id
+}

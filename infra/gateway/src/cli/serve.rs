@@ -42,7 +42,7 @@ pub(super) struct Options {
 const GRACE: Duration = Duration::from_secs(10);
 
 pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()> {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("GATELET_LOG").unwrap_or_else(|_| "warn".into());
+    let filter = tracing_subscriber::EnvFilter::try_from_env("GATELET_LOG").unwrap_or_else(|_| "warn,dynoxide=error".into());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     // The ports first: nothing is created for a gateway that cannot answer.
     let listener = listen(options.listen).await?;
@@ -54,6 +54,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let (clock, entropy) = (Clock::system(), Entropy::system());
     let data = if options.memory { None } else { Some(Data::create(&target.data)?) };
     let engine = Engine::open(data.as_ref().map(Data::database).as_deref(), None).await?;
+    engine.stream(options.dynamodb_port.is_some()).await?;
     let secret = match (&data, variable("GATELET_SECRET")) {
         (_, Some(secret)) => settings::deployment_secret(secret)?,
         (Some(data), None) => data.secret(&entropy)?,

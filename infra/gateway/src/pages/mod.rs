@@ -6,11 +6,12 @@
 mod inbox;
 
 use std::net::SocketAddr;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use axum::middleware::{Next, from_fn};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use http::{HeaderValue, StatusCode, header};
 use shared::App;
@@ -23,20 +24,33 @@ pub fn router(inbox: Inbox, app: &App) -> Router {
     inbox::router(inbox).layer(from_fn(loopback_only)).merge(documents(app))
 }
 
+/// The API document and its reference page. They are made when somebody asks for the first time, not at every start.
 fn documents(app: &App) -> Router {
-    let document = infra::openapi::document(&app.settings.api_url);
-    let reference = infra::openapi::reference_html(&document);
+    let (api_url, site_url) = (app.settings.api_url.clone(), app.settings.site_url.clone());
+    let document = Arc::new(LazyLock::new(move || infra::openapi::json(&api_url, &site_url).map_err(|error| error.to_string())));
+    let reference = Arc::new(LazyLock::new({
+        let document = Arc::clone(&document);
+        move || {
+            (**document)
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|document| infra::reference::reference_html(document).map_err(|error| error.to_string()))
+        }
+    }));
+    let json = move || async move { made((**document).as_ref().map(|document| Json(document).into_response())) };
     let html = move || async move {
-        let headers = [
-            (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
-            (
-                header::CONTENT_SECURITY_POLICY,
-                HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"),
-            ),
-        ];
-        (headers, reference)
+        let policy = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:");
+        made((**reference).as_ref().map(|page| ([(header::CONTENT_SECURITY_POLICY, policy)], Html(page.clone())).into_response()))
     };
-    Router::new().route("/openapi.json", get(move || async move { Json(document) })).route("/docs/api", get(html))
+    let open = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))];
+    Router::new().route("/openapi.json", get(move || async move { (open, json().await) })).route("/docs/api", get(html))
+}
+
+fn made(document: Result<Response, &String>) -> Response {
+    document.unwrap_or_else(|error| {
+        tracing::error!(error, "the API document cannot be made");
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    })
 }
 
 async fn loopback_only(request: Request, next: Next) -> Response {

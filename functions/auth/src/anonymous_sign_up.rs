@@ -1,0 +1,24 @@
+//! `POST /api/v1/auth/anonymous/sign-up`: creates a user with nothing but an id, who may sign up later and stay the same.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::{Json, Route};
+use shared::model::user::User;
+use shared::product_api::{Access, Client, Error, Input};
+use shared::store::users;
+
+use crate::tokens::{NewSession, SignedIn};
+
+pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/anonymous/sign-up")
+    .summary("Creates an anonymous user")
+    .table(&[BatchGetItem, PutItem]);
+
+pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<SignedIn>, Error> {
+    let user = User { is_anonymous: true, ..User::new(&app.entropy, app.clock.now()) };
+    let session = NewSession::start(&app, &access.project, &user, &access.place);
+    let mut writes = vec![users::create(&access.project.id, &user)?];
+    writes.extend(session.writes(&access.project)?);
+    app.store.transact(writes).await?;
+    Ok(Json(session.signed_in(&app, &access.project, &user)))
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`password_reset`](auth_functions::password_reset).
+use auth_functions::password_reset::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

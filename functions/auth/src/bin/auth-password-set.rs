@@ -1,0 +1,7 @@
+//! Lambda of [`password_set`](auth_functions::password_set).
+use auth_functions::password_set::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

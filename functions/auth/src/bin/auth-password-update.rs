@@ -1,0 +1,7 @@
+//! Lambda of [`password_update`](auth_functions::password_update).
+use auth_functions::password_update::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,55 @@
+//! `POST /api/v1/auth/password/reset`: sets a new password with the code from a mail, and ends all sessions.
+//!
+//! The password is checked before the code is redeemed, so that one that is too short burns nothing (WIRE.md, decision 7).
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::code::{Code, Purpose};
+use shared::model::password::Password;
+use shared::product_api::accounts::{With, change, redeemed};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::codes;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/password/reset")
+    .summary("Sets a new password with the code from a mail")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "VERIFICATION_CODE_NOT_FOUND",
+        "VERIFICATION_CODE_EXPIRED",
+        "VERIFICATION_CODE_ALREADY_USED",
+        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
+        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
+        "PASSWORD_TOO_SHORT",
+        "PASSWORD_TOO_LONG",
+    ])
+    .hashes_passwords();
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct Reset {
+    code: Code,
+    /// The new password: 8 to 128 characters; a project may ask for more than 8.
+    password: Password,
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<Reset>) -> Result<Json<Success>, Error> {
+    let project = &access.project.id;
+    let stored = app.store.try_code(project, Purpose::ResetPassword, &body.code, app.clock.now()).await??;
+    if !access.project.config.credential_enabled {
+        return Err(KnownError::PasswordAuthenticationNotEnabled.into());
+    }
+    body.password.check(access.project.config.password_min_length)?;
+    let user_id = stored.user_id.ok_or(KnownError::VerificationCodeNotFound)?;
+    let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
+    let result = change(&app, project, user_id, KnownError::VerificationCodeNotFound, |user| {
+        user.set_password(hash.clone(), None);
+        Ok(With(vec![codes::redeem(project, Purpose::ResetPassword, &body.code)]))
+    });
+    redeemed(result.await)?;
+    Ok(Json(SUCCESS))
+}

@@ -1,0 +1,56 @@
+//! `POST /api/v1/auth/password/set`: gives a user without a password its first. Sessions go on.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::password::Password;
+use shared::product_api::accounts::{With, change};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password/set")
+    .summary("Gives the signed-in user a first password")
+    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
+        "PASSWORD_TOO_SHORT",
+        "PASSWORD_TOO_LONG",
+        "USER_HAS_PASSWORD",
+    ])
+    .hashes_passwords();
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SetPassword {
+    /// 8 to 128 characters; a project may ask for more than 8.
+    password: Password,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<SetPassword>,
+) -> Result<Json<Success>, Error> {
+    let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
+    if !access.project.config.credential_enabled {
+        return Err(KnownError::PasswordAuthenticationNotEnabled.into());
+    }
+    body.password.check(access.project.config.password_min_length)?;
+    if current.row.user.password.is_some() {
+        return Err(KnownError::UserHasPassword.into());
+    }
+    let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
+    change(&app, &access.project.id, current.row.user.id, KnownError::UserAuthenticationRequired, |user| {
+        if user.password.is_some() {
+            return Err(KnownError::UserHasPassword.into());
+        }
+        user.password = Some(hash.clone());
+        Ok(With::default())
+    })
+    .await?;
+    Ok(Json(SUCCESS))
+}

@@ -1,0 +1,75 @@
+//! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user, who proves the old one. Other sessions end: all but
+//! that of the refresh token in the header.
+
+use axum::extract::State;
+use deserr::Deserr;
+use http::HeaderMap;
+use secrecy::SecretString;
+use shared::App;
+use shared::crypto::password::Verdict;
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::id::{SessionId, UserId};
+use shared::model::password::Password;
+use shared::product_api::accounts::{With, change};
+use shared::product_api::family::header;
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/password/update")
+    .summary("Replaces the password of the signed-in user")
+    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
+        "PASSWORD_TOO_SHORT",
+        "PASSWORD_TOO_LONG",
+        "USER_DOES_NOT_HAVE_PASSWORD",
+        "PASSWORD_CONFIRMATION_MISMATCH",
+    ])
+    .hashes_passwords();
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct UpdatePassword {
+    old_password: Password,
+    /// 8 to 128 characters; a project may ask for more than 8.
+    new_password: Password,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    headers: HeaderMap,
+    Input { body, .. }: Input<UpdatePassword>,
+) -> Result<Json<Success>, Error> {
+    let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
+    if !access.project.config.credential_enabled {
+        return Err(KnownError::PasswordAuthenticationNotEnabled.into());
+    }
+    body.new_password.check(access.project.config.password_min_length)?;
+    let old = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
+    if app.hasher.verify(Some(old), body.old_password.secret()).await == Verdict::Wrong {
+        return Err(KnownError::PasswordConfirmationMismatch.into());
+    }
+    let kept = kept_session(&app, &access, &headers, user.id).await?;
+    let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
+    change(&app, &access.project.id, user.id, KnownError::UserAuthenticationRequired, |user| {
+        // Whoever changed the password meanwhile has not proved this one.
+        if user.password.as_ref() != Some(old) {
+            return Err(KnownError::PasswordConfirmationMismatch.into());
+        }
+        user.set_password(hash.clone(), kept);
+        Ok(With::default())
+    })
+    .await?;
+    Ok(Json(SUCCESS))
+}
+
+/// The session of the refresh token in the header, if it is this user's.
+async fn kept_session(app: &App, access: &Access<Client>, headers: &HeaderMap, user: UserId) -> Result<Option<SessionId>, Error> {
+    let Some(token) = header(headers, "refresh-token")? else { return Ok(None) };
+    let claim = app.store.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;
+    Ok(claim.filter(|claim| claim.user_id == user).map(|claim| claim.session_id))
+}

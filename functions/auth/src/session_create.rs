@@ -1,0 +1,72 @@
+//! `POST /api/v1/auth/sessions`: a server begins a session of a user, for its own use or to act as that user.
+
+use axum::extract::State;
+use deserr::Deserr;
+use jiff::SignedDuration;
+use secrecy::ExposeSecret as _;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use shared::http::{Json, Route};
+use shared::model::session::{MAX_LIFE, Session, after};
+use shared::product_api::access::UserRef;
+use shared::product_api::input::Problems;
+use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::store::sessions;
+use utoipa::ToSchema;
+
+use crate::tokens::access_token;
+
+pub const ROUTE: Route = Route::post("auth-session-create", "/api/v1/auth/sessions")
+    .summary("Begins a session of a user")
+    .table(&[BatchGetItem, GetItem, PutItem])
+    .errors(&["USER_ID_DOES_NOT_EXIST", "CANNOT_GET_OWN_USER_WITHOUT_USER"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct CreateSession {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    user_id: UserRef,
+    /// Milliseconds, up to 31,708,800,000 (367 days); by default 365 days.
+    #[deserr(default)]
+    #[schema(minimum = 1, maximum = 31_708_800_000_i64)]
+    expires_in_millis: Option<i64>,
+    /// Whether the server acts as the user; such sessions are listed for administrators alone.
+    #[deserr(default)]
+    is_impersonation: Option<bool>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct CreatedSession {
+    refresh_token: String,
+    access_token: String,
+}
+
+const DEFAULT_LIFE: SignedDuration = SignedDuration::from_hours(365 * 24);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { body, .. }: Input<CreateSession>,
+) -> Result<Json<CreatedSession>, Error> {
+    let life = body.expires_in_millis.map_or(DEFAULT_LIFE, SignedDuration::from_millis);
+    if !life.is_positive() || life > MAX_LIFE {
+        return Err(Problems::one("body.expires_in_millis", "must be from 1 to 31708800000").into_error("POST", ROUTE.path).into());
+    }
+    let project = &access.project;
+    let id = access.user_id(body.user_id)?;
+    let row = app.store.user(&project.id, id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: id.to_string() })?;
+    let now = app.clock.now();
+    let session = Session {
+        expires_at: after(now, life),
+        is_impersonation: body.is_impersonation.unwrap_or(false),
+        ..Session::start(&row.user, &project.config.sessions, None, &app.entropy, now)
+    };
+    let refresh_token = app.entropy.code();
+    app.store.transact(sessions::create(&project.id, &session, &refresh_token)?).await?;
+    Ok(Json(CreatedSession {
+        access_token: access_token(&app, project, &row.user, &session),
+        refresh_token: refresh_token.expose_secret().to_owned(),
+    }))
+}

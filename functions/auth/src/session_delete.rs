@@ -1,0 +1,53 @@
+//! `DELETE /api/v1/auth/sessions/{id}`: ends another session; the current one ends by signing out.
+//!
+//! A client ends sessions of its own user. A server may leave the user out, as the published SDK does: then it names the session alone.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, Query};
+use shared::http::{Json, Route};
+use shared::model::id::SessionId;
+use shared::product_api::access::{Level, UserRef};
+use shared::product_api::input::{Ignored, Problems};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::delete("auth-session-delete", "/api/v1/auth/sessions/{id}")
+    .summary("Ends a session other than the current one")
+    .table(&[BatchGetItem, DeleteItem, Query])
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "CANNOT_DELETE_CURRENT_SESSION", "SESSION_NOT_FOUND"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SessionPath {
+    id: SessionId,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SessionQuery {
+    /// The session's user, or `me`.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    user_id: Option<UserRef>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { query, path, .. }: Input<Ignored, SessionQuery, SessionPath>,
+) -> Result<Json<Success>, Error> {
+    let project = &access.project.id;
+    let user_id = match query.user_id {
+        Some(user) => Some(access.user_id(user)?),
+        None if access.level >= Level::Server => app.store.user_of_session(project, path.id).await?,
+        None => return Err(Problems::one("query.user_id", "is required").into_error("DELETE", ROUTE.path).into()),
+    };
+    if access.user.as_ref().is_some_and(|user| user.session_id == path.id) {
+        return Err(KnownError::CannotDeleteCurrentSession.into());
+    }
+    let user_id = user_id.ok_or(KnownError::SessionNotFound)?;
+    if app.store.end_session(project, user_id, path.id).await? { Ok(Json(SUCCESS)) } else { Err(KnownError::SessionNotFound.into()) }
+}

@@ -1,0 +1,99 @@
+//! The errors that operations share: what the layer of an interface and the proof of an access type answer. A route names only those
+//! that are its own.
+
+use std::collections::BTreeSet;
+
+use http::StatusCode;
+use shared::content_api::Problem;
+use shared::http::{Interface, Verb};
+use shared::product_api::KnownError;
+use shared::product_api::access::Level;
+
+use crate::Operation;
+
+/// Of every operation of interface B.
+const EVERY: &[&str] = &["INTERNAL_ERROR"];
+/// Of those that read the table.
+const TABLE: &[&str] = &["SERVICE_UNAVAILABLE"];
+/// Of those that read a path, a query or a body.
+const INPUT: &[&str] = &["SCHEMA_ERROR"];
+/// Of those whose method has a body.
+const BODY: &[&str] = &["BODY_PARSING_ERROR", "BODY_TOO_LARGE"];
+/// Of those that take an access type (`Access<L>`).
+const ACCESS: &[&str] = &[
+    "ACCESS_TOKEN_EXPIRED",
+    "ACCESS_TYPE_REQUIRED",
+    "ACCESS_TYPE_WITHOUT_PROJECT_ID",
+    "ADMIN_ACCESS_TOKEN_EXPIRED",
+    "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN",
+    "ADMIN_AUTHENTICATION_REQUIRED",
+    "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED",
+    "BRANCH_DOES_NOT_EXIST",
+    "CONFLICTING_HEADERS",
+    "CURRENT_PROJECT_NOT_FOUND",
+    "INVALID_ACCESS_TYPE",
+    "INVALID_PROJECT_FOR_ACCESS_TOKEN",
+    "INVALID_SECRET_SERVER_KEY",
+    "INVALID_SUPER_SECRET_ADMIN_KEY",
+    "OVERRIDE_KEY_NOT_SUPPORTED",
+    "PROJECT_KEY_WITHOUT_ACCESS_TYPE",
+    "RESTRICTED_USER_NOT_ALLOWED",
+    "SERVER_AUTHENTICATION_REQUIRED",
+    "UNPARSABLE_ACCESS_TOKEN",
+    "UNPARSABLE_ADMIN_ACCESS_TOKEN",
+];
+/// Of those that a client may use.
+const CLIENT: &[&str] = &["INVALID_PUBLISHABLE_CLIENT_KEY", "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT"];
+/// Of those that a client may not use.
+const NO_CLIENT: &[&str] = &["INSUFFICIENT_ACCESS_TYPE"];
+/// What answers where no operation is, and a wrong method.
+pub const ANYWHERE: &[&str] = &["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
+
+/// Every code that an operation may answer: those of its route and those that it shares.
+pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
+    let own = operation.route.errors.iter().copied();
+    match operation.route.interface {
+        Interface::Content => own.chain([Problem::MethodNotAllowed.code(), Problem::InternalError.code()]).collect(),
+        Interface::Product => own.chain(shared_codes(operation).into_iter().flatten().copied()).collect(),
+    }
+}
+
+fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
+    let description = &operation.description;
+    let mut groups = vec![EVERY];
+    if description.level.is_some() || !operation.route.table.is_empty() {
+        groups.push(TABLE);
+    }
+    if description.reads_input {
+        groups.push(INPUT);
+    }
+    if operation.route.verb != Verb::Get {
+        groups.push(BODY);
+    }
+    match description.level {
+        Some(Level::Client) => groups.extend([ACCESS, CLIENT]),
+        Some(Level::Server | Level::Admin) => groups.extend([ACCESS, NO_CLIENT]),
+        None => {}
+    }
+    groups
+}
+
+/// The status of a code of the interface's catalog.
+pub fn status(interface: Interface, code: &str) -> Option<StatusCode> {
+    match interface {
+        Interface::Content => Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status),
+        Interface::Product => KnownError::status_of(code),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_codes_are_in_the_catalog() {
+        for code in [EVERY, TABLE, INPUT, BODY, ACCESS, CLIENT, NO_CLIENT, ANYWHERE].into_iter().flatten() {
+            assert!(status(Interface::Product, code).is_some(), "{code}");
+        }
+    }
+}

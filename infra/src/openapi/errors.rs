@@ -1,0 +1,60 @@
+//! The bodies of errors: one schema for each interface, with every code of its catalog.
+
+use std::fmt::Write as _;
+
+use shared::content_api::Problem;
+use shared::product_api::KnownError;
+use utoipa::openapi::schema::{AdditionalProperties, Type};
+use utoipa::openapi::{KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat};
+
+use super::catalog;
+
+/// The name of the schema of an error of interface A.
+pub(super) const CONTENT: &str = "ContentError";
+/// The name of the schema of an error of interface B.
+pub(super) const PRODUCT: &str = "ProductError";
+const CODE: &str = "ProductErrorCode";
+
+pub(super) fn schemas() -> [(String, RefOr<Schema>); 3] {
+    [(CONTENT.to_owned(), content().into()), (PRODUCT.to_owned(), product().into()), (CODE.to_owned(), code().into())]
+}
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn content() -> Schema {
+    let codes = Problem::ALL.map(Problem::code);
+    let error = ["code", "message", "hint", "documentation_url"].into_iter().fold(ObjectBuilder::new(), |error, name| {
+        let field = match name {
+            "code" => text().enum_values(Some(codes)),
+            "documentation_url" => text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uri))),
+            _ => text(),
+        };
+        error.property(name, field).required(name)
+    });
+    let error = error.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
+    let whole = ObjectBuilder::new().property("error", error).required("error").description(Some("An error of interface A."));
+    Schema::Object(whole.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).build())
+}
+
+fn product() -> Schema {
+    let whole = ObjectBuilder::new()
+        .description(Some("An error of interface B."))
+        .property("code", Ref::from_schema_name(CODE))
+        .required("code")
+        .property("error", text().description(Some("A sentence for developers; it may change.")))
+        .required("error")
+        .property("details", ObjectBuilder::new().description(Some("What belongs to the code; see the list of codes.")));
+    Schema::Object(whole.build())
+}
+
+/// Every code, with its status and the fields of its details.
+fn code() -> Schema {
+    let mut description = "| code | status | details |\n|---|---|---|\n".to_owned();
+    for entry in catalog::entries().iter().filter(|entry| KnownError::CODES.contains(&entry.code)) {
+        let details: Vec<String> = entry.details.iter().map(|field| format!("`{field}`")).collect();
+        let _ = writeln!(description, "| `{}` | {} | {} |", entry.code, entry.status, details.join(", "));
+    }
+    Schema::Object(text().enum_values(Some(KnownError::CODES.iter().copied())).description(Some(description)).build())
+}

@@ -1,0 +1,96 @@
+//! The API document (OpenAPI 3.1): every operation with what its handler's types and its route say, and the errors it may answer.
+//!
+//! The types give parameters, bodies and answers; [`common`] knows what every operation of an interface answers besides; nothing is
+//! written by hand for a single operation.
+
+pub mod catalog;
+mod closed;
+pub mod common;
+mod errors;
+mod operation;
+mod schemas;
+mod security;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use utoipa::openapi::info::{InfoBuilder, LicenseBuilder};
+use utoipa::openapi::path::{HttpMethod, PathsBuilder};
+use utoipa::openapi::server::ServerBuilder;
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder, PathItem};
+
+use crate::{Operation, operations};
+use schemas::Schemas;
+use shared::http::Verb;
+
+const DESCRIPTION: &str = "Two interfaces of one service: public content (interface A: apps, posts, the site; no credentials) and the \
+    product API (interface B: users, sign-in, sessions, mails, the project itself).\n\nRequests of interface B say who asks by headers; \
+    see the security schemes. Every header `X-Service-…` may also be written `X-Stack-…` or `X-Hexclave-…`.";
+
+/// Names and descriptions of the areas, in the order of the document.
+const AREAS: [(&str, &str); 6] = [
+    ("content", "Public content: apps, posts, the site"),
+    ("auth", "Signing up, signing in, sessions, tokens, OAuth"),
+    ("users", "Users and what belongs to them"),
+    ("emails", "The outbox of mails"),
+    ("projects", "The project and its configuration"),
+    ("edge", "The service itself"),
+];
+
+/// The API document of a service with one base URL for both interfaces.
+pub fn document(api_url: &str) -> OpenApi {
+    document_of(&operations::all(), api_url, api_url)
+}
+
+/// The API document as JSON, for interfaces with base URLs of their own.
+pub fn json(api_url: &str, site_url: &str) -> serde_json::Result<Value> {
+    serde_json::to_value(document_of(&operations::all(), api_url, site_url))
+}
+
+/// The API document of some operations.
+pub fn document_of(operations: &[Operation], api_url: &str, site_url: &str) -> OpenApi {
+    let mut schemas = Schemas::of(operations);
+    let mut items: BTreeMap<&str, PathItem> = BTreeMap::new();
+    for operation in operations {
+        let described = operation::describe(operation, &schemas, (api_url != site_url).then_some(site_url));
+        let item = PathItem::new(method(operation.route.verb), described);
+        items.entry(operation.route.path).or_default().merge_operations(item);
+    }
+    schemas.add_errors();
+    let components = ComponentsBuilder::new().schemas_from_iter(schemas.into_components());
+    let components =
+        security::SCHEMES.iter().fold(components, |components, scheme| components.security_scheme(scheme.name, scheme.build()));
+    let paths = items.into_iter().fold(PathsBuilder::new(), |paths, (path, item)| paths.path(path, item));
+    OpenApiBuilder::new()
+        .info(
+            InfoBuilder::new()
+                .title("Gatelet")
+                .version("1.0.0")
+                .description(Some(DESCRIPTION))
+                .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build()))
+                .build(),
+        )
+        .servers(Some([ServerBuilder::new().url(api_url).build()]))
+        .tags(Some(AREAS.map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build())))
+        .paths(paths.build())
+        .components(Some(components.build()))
+        .build()
+}
+
+/// Names that inner types of different operations share and mean different things by: the document would be wrong about them.
+pub fn clashes(operations: &[Operation]) -> BTreeSet<String> {
+    Schemas::of(operations).clashes().clone()
+}
+
+fn method(verb: Verb) -> HttpMethod {
+    match verb {
+        Verb::Get => HttpMethod::Get,
+        Verb::Post => HttpMethod::Post,
+        Verb::Put => HttpMethod::Put,
+        Verb::Patch => HttpMethod::Patch,
+        Verb::Delete => HttpMethod::Delete,
+    }
+}

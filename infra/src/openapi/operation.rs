@@ -1,0 +1,171 @@
+//! One operation of the API document.
+
+use std::collections::BTreeMap;
+
+use http::StatusCode;
+use shared::http::Interface;
+use shared::http::describe::Described;
+use shared::product_api::access::Level;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::schema::{Object, Type};
+use utoipa::openapi::server::ServerBuilder;
+use utoipa::openapi::{Content, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema};
+
+use super::schemas::Schemas;
+use super::{common, errors, security};
+use crate::Operation;
+
+const JSON: &str = "application/json";
+
+/// What the document says of an operation; `site_url` is the base of interface A when it has one of its own.
+pub(super) fn describe(operation: &Operation, schemas: &Schemas, site_url: Option<&str>) -> OperationBuilder {
+    let (route, description) = (&operation.route, &operation.description);
+    let is_content = route.interface == Interface::Content;
+    let mut described = OperationBuilder::new()
+        .operation_id(Some(route.name))
+        .summary(Some(route.summary))
+        .description(Some(access_text(description.level)))
+        .tag(operation.area())
+        .securities(Some(security::requirements(description.level)))
+        .extensions(Some(ExtensionsBuilder::new().add("x-access", description.level.map_or("public", Level::name)).build()));
+    for parameter in parameters(operation) {
+        described = described.parameter(parameter);
+    }
+    if let Some(body) = &description.body {
+        let required = has_required_field(&body.schema);
+        let content = Content::new(Some(schemas.whole(body, true)));
+        let body = RequestBodyBuilder::new().content(JSON, content);
+        described = described.request_body(Some(body.required(Some(if required { Required::True } else { Required::False })).build()));
+    }
+    for (status, response) in answers(operation, schemas, is_content) {
+        described = described.response(status.as_str(), response);
+    }
+    match site_url.filter(|_| is_content) {
+        Some(url) => described.servers(Some([ServerBuilder::new().url(url).build()])),
+        None => described,
+    }
+}
+
+fn access_text(level: Option<Level>) -> &'static str {
+    match level {
+        None => "Needs no credentials.",
+        Some(Level::Client) => "Client access, or a higher one.",
+        Some(Level::Server) => "Server access, or admin access.",
+        Some(Level::Admin) => "Admin access.",
+    }
+}
+
+fn parameters(operation: &Operation) -> Vec<Parameter> {
+    let of = |described: &Option<Described>, place: ParameterIn| -> Vec<Parameter> {
+        let Some(described) = described else { return Vec::new() };
+        objects(&described.schema).into_iter().flat_map(|object| parameters_of(object, &place)).collect()
+    };
+    let (mut path, query) = (of(&operation.description.path, ParameterIn::Path), of(&operation.description.query, ParameterIn::Query));
+    // A handler that reads its path by itself says nothing of it; the route still does.
+    for name in path_names(operation.route.path) {
+        if !path.iter().any(|parameter| parameter.name == name) {
+            let text = ObjectBuilder::new().schema_type(Type::String);
+            path.push(
+                ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True).schema(Some(text)).build(),
+            );
+        }
+    }
+    path.into_iter().chain(query).collect()
+}
+
+/// Names of the `{name}` segments of a path.
+fn path_names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+/// The objects that a schema is made of: one, or the parts of a flattened one.
+fn objects(schema: &RefOr<Schema>) -> Vec<&Object> {
+    match schema {
+        RefOr::T(Schema::Object(object)) => vec![object],
+        RefOr::T(Schema::AllOf(all_of)) => all_of.items.iter().flat_map(objects).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn parameters_of(object: &Object, place: &ParameterIn) -> Vec<Parameter> {
+    let parameter = |(name, schema): (&String, &RefOr<Schema>)| {
+        let required = matches!(place, ParameterIn::Path) || object.required.contains(name);
+        let text = match schema {
+            RefOr::T(Schema::Object(object)) => object.description.clone(),
+            _ => None,
+        };
+        ParameterBuilder::new()
+            .name(name)
+            .parameter_in(place.clone())
+            .required(if required { Required::True } else { Required::False })
+            .description(text)
+            .schema(Some(schema.clone()))
+            .build()
+    };
+    object.properties.iter().map(parameter).collect()
+}
+
+/// Whether a body cannot be left out.
+fn has_required_field(schema: &RefOr<Schema>) -> bool {
+    match schema {
+        RefOr::T(Schema::OneOf(_) | Schema::AnyOf(_)) => true,
+        schema => objects(schema).iter().any(|object| !object.required.is_empty()),
+    }
+}
+
+fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeMap<StatusCode, Response> {
+    let mut answers = errors_by_status(operation);
+    let status = operation.description.status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK);
+    let mut success = ResponseBuilder::new().description(if status.is_redirection() { "Go to `Location`." } else { "Success." });
+    if let Some(answer) = &operation.description.answer {
+        success = success.content(JSON, Content::new(Some(schemas.whole(answer, is_content))));
+    }
+    if status.is_redirection() {
+        success = success.header("Location", header("Where to go."));
+    }
+    if is_content {
+        success = success.header("ETag", header("Validator of the answer, for `If-None-Match`."));
+        answers.insert(StatusCode::NOT_MODIFIED, Response::new("The answer is the one that `If-None-Match` names."));
+    }
+    answers.insert(status, success.build());
+    answers
+}
+
+fn header(description: &str) -> utoipa::openapi::Header {
+    HeaderBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::String))).description(Some(description)).build()
+}
+
+/// Error answers; the description of each names its codes.
+fn errors_by_status(operation: &Operation) -> BTreeMap<StatusCode, Response> {
+    let interface = operation.route.interface;
+    let mut by_status: BTreeMap<StatusCode, Vec<&str>> = BTreeMap::new();
+    for code in common::codes(operation) {
+        // A code that is in no catalog is found by the contract tests.
+        if let Some(status) = common::status(interface, code) {
+            by_status.entry(status).or_default().push(code);
+        }
+    }
+    by_status.into_iter().map(|(status, codes)| (status, error(interface, status, &codes))).collect()
+}
+
+fn error(interface: Interface, status: StatusCode, codes: &[&str]) -> Response {
+    let schema = if interface == Interface::Content { errors::CONTENT } else { errors::PRODUCT };
+    let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+    let reason = status.canonical_reason().unwrap_or("Error");
+    let response = ResponseBuilder::new()
+        .description(format!("{reason}: {}", names.join(", ")))
+        .content(JSON, Content::new(Some(Ref::from_schema_name(schema))))
+        .extensions(Some(ExtensionsBuilder::new().add("x-codes", serde_json::json!(codes)).build()));
+    match status {
+        StatusCode::UNAUTHORIZED => response.header("WWW-Authenticate", header("The scheme; credentials are headers of our own.")),
+        StatusCode::METHOD_NOT_ALLOWED => response.header("Allow", header("The methods of this path.")),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            response.header("Retry-After", header("Seconds to wait before trying again."))
+        }
+        _ => response,
+    }
+    .build()
+}

@@ -1,0 +1,101 @@
+//! The schemas that operations share by name.
+//!
+//! A name is a type's last word, so two types may have the same one (as `Data<App>` and `Data<Site>` have). The body or answer itself is
+//! then written where it is used; two *inner* types of one name would be an error in the document, which [`Schemas::clashes`] finds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use shared::http::describe::Described;
+use utoipa::openapi::{Ref, RefOr, Schema};
+
+use super::{closed, errors};
+use crate::Operation;
+use shared::http::Interface;
+
+#[derive(Default)]
+pub(super) struct Schemas {
+    components: BTreeMap<String, RefOr<Schema>>,
+    /// Names of bodies and answers that are not written by name.
+    inline: BTreeSet<String>,
+    inner: BTreeSet<String>,
+    clashes: BTreeSet<String>,
+}
+
+fn bodies(operation: &Operation) -> impl Iterator<Item = &Described> {
+    operation.description.body.iter().chain(&operation.description.answer)
+}
+
+fn described(operation: &Operation) -> impl Iterator<Item = &Described> {
+    bodies(operation).chain(&operation.description.path).chain(&operation.description.query)
+}
+
+/// What has no other fields than those that it names: bodies (WIRE.md, decision 16), and all of interface A (SPEC.md). Answers of
+/// interface B may grow.
+fn closed_roots(operation: &Operation) -> impl Iterator<Item = &Described> {
+    let is_content = operation.route.interface == Interface::Content;
+    operation.description.body.iter().chain(operation.description.answer.iter().filter(move |_| is_content))
+}
+
+impl Schemas {
+    pub(super) fn of(operations: &[Operation]) -> Self {
+        let mut schemas = Self::default();
+        for (name, schema) in operations.iter().flat_map(described).flat_map(|described| &described.components) {
+            schemas.add_inner(name, schema);
+        }
+        for whole in operations.iter().flat_map(bodies) {
+            schemas.add_whole(whole);
+        }
+        for name in schemas.inline.difference(&schemas.inner) {
+            schemas.components.remove(name);
+        }
+        let closed = operations.iter().flat_map(closed_roots).map(|described| &described.schema);
+        closed::close_reachable(&mut schemas.components, closed);
+        let wholes: Vec<&str> = operations.iter().flat_map(closed_roots).map(|described| described.name.as_str()).collect();
+        for name in wholes {
+            schemas.components.entry(name.to_owned()).and_modify(closed::close_one);
+        }
+        schemas
+    }
+
+    fn add_inner(&mut self, name: &str, schema: &RefOr<Schema>) {
+        self.inner.insert(name.to_owned());
+        match self.components.get(name) {
+            Some(known) if known != schema => drop(self.clashes.insert(name.to_owned())),
+            Some(_) => {}
+            None => drop(self.components.insert(name.to_owned(), schema.clone())),
+        }
+    }
+
+    fn add_whole(&mut self, whole: &Described) {
+        match self.components.get(&whole.name) {
+            Some(known) if *known != whole.schema => drop(self.inline.insert(whole.name.clone())),
+            Some(_) => {}
+            None => drop(self.components.insert(whole.name.clone(), whole.schema.clone())),
+        }
+    }
+
+    /// The schema of a body or an answer: by name, or in place; a closed one names every field that there may be.
+    pub(super) fn whole(&self, described: &Described, closed: bool) -> RefOr<Schema> {
+        if !self.inline.contains(&described.name) {
+            return RefOr::Ref(Ref::from_schema_name(&described.name));
+        }
+        let mut schema = described.schema.clone();
+        if closed {
+            closed::close_one(&mut schema);
+        }
+        schema
+    }
+
+    pub(super) fn add_errors(&mut self) {
+        self.components.extend(errors::schemas());
+    }
+
+    pub(super) fn into_components(self) -> BTreeMap<String, RefOr<Schema>> {
+        self.components
+    }
+
+    /// Names of inner types that mean different things in different operations.
+    pub(super) fn clashes(&self) -> &BTreeSet<String> {
+        &self.clashes
+    }
+}

@@ -1,0 +1,140 @@
+//! The document of operations made up for it: one of each kind.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::HeaderMap;
+use serde_json::{Value, json};
+use shared::App;
+use shared::content_api::Data;
+use shared::http::describe::Described;
+use shared::http::{Describe, Description, Json, Route};
+use shared::model::content;
+use shared::model::outbox_patch::OutboxPatch;
+use shared::product_api::{Access, Client, Input, Server};
+use utoipa::ToSchema;
+
+use super::document_of;
+use crate::Operation;
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its schema is of interest")]
+struct Path {
+    /// Which mail.
+    id: String,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its schema is of interest")]
+struct Page {
+    cursor: Option<String>,
+    limit: u16,
+}
+
+#[derive(serde::Serialize, ToSchema)]
+struct Edited {
+    id: String,
+}
+
+/// An operation by the types of its two arguments and its answer.
+fn operation<A: Describe, B: Describe, R: Describe>(route: Route) -> Operation {
+    let mut description = Description::default();
+    A::describe(&mut description);
+    B::describe(&mut description);
+    R::describe(&mut description);
+    Operation { route, description }
+}
+
+fn document() -> Value {
+    type Patch = Input<OutboxPatch, Page, Path>;
+    let errors = &["EMAIL_NOT_FOUND", "PRECONDITION_FAILED"];
+    let patch = Route::patch("emails-patch", "/api/v1/emails/outbox/{id}").summary("Edits a mail").errors(errors);
+    let app = Route::get("content-app", "/api/v1/apps/{app_id}").summary("Gives an app").content().errors(&["app_not_found"]);
+    let operations = [
+        operation::<Access<Server>, Patch, Json<Edited>>(patch),
+        operation::<Access<Client>, HeaderMap, Response>(Route::get("auth-go", "/api/v1/auth/go/{provider_id}").summary("Goes")),
+        operation::<State<App>, HeaderMap, Json<Data<Vec<content::App>>>>(
+            Route::get("content-apps", "/api/v1/apps").summary("Lists apps").content(),
+        ),
+        operation::<State<App>, HeaderMap, Json<Data<content::App>>>(app),
+    ];
+    serde_json::to_value(document_of(&operations, "https://api.example.com", "https://example.com")).unwrap()
+}
+
+#[test]
+fn parameters_come_from_the_types_and_from_the_path() {
+    let document = document();
+    let parameters = document["paths"]["/api/v1/emails/outbox/{id}"]["patch"]["parameters"].as_array().unwrap();
+    let named: Vec<(&str, &str, bool)> = parameters
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), one["in"].as_str().unwrap(), one["required"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(named, [("id", "path", true), ("cursor", "query", false), ("limit", "query", true)]);
+    assert_eq!(parameters[0]["description"], "Which mail.");
+    assert_eq!(document["paths"]["/api/v1/auth/go/{provider_id}"]["get"]["parameters"][0]["name"], "provider_id");
+}
+
+#[test]
+fn errors_are_grouped_by_status() {
+    let document = document();
+    let answers = &document["paths"]["/api/v1/emails/outbox/{id}"]["patch"]["responses"];
+    assert_eq!(answers["404"]["x-codes"], json!(["EMAIL_NOT_FOUND"]));
+    assert_eq!(answers["412"]["x-codes"], json!(["PRECONDITION_FAILED"]));
+    assert_eq!(answers["403"]["x-codes"], json!(["INSUFFICIENT_ACCESS_TYPE", "RESTRICTED_USER_NOT_ALLOWED"]));
+    assert!(answers["400"]["x-codes"].as_array().unwrap().contains(&json!("SCHEMA_ERROR")));
+    assert_eq!(answers["200"]["content"]["application/json"]["schema"]["$ref"], "#/components/schemas/Edited");
+}
+
+#[test]
+fn a_level_is_proved_by_its_key_or_a_higher_one() {
+    let document = document();
+    let ways = &document["paths"]["/api/v1/emails/outbox/{id}"]["patch"]["security"];
+    let server = json!({ "accessType": [], "projectId": [], "secretServerKey": [] });
+    let admin = json!({ "accessType": [], "projectId": [], "superSecretAdminKey": [] });
+    assert_eq!(*ways, json!([server, admin]));
+    assert_eq!(document["paths"]["/api/v1/apps"]["get"]["security"], json!([]));
+}
+
+#[test]
+fn envelopes_of_one_name_are_written_where_they_are_used() {
+    let document = document();
+    let schema = |path: &str| document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"].clone();
+    assert_eq!(schema("/api/v1/apps")["properties"]["data"]["type"], "array");
+    assert_eq!(schema("/api/v1/apps/{app_id}")["properties"]["data"]["type"], "object");
+    assert!(document["components"]["schemas"]["Data"].is_null());
+}
+
+#[test]
+fn bodies_and_public_content_name_every_field_that_there_may_be() {
+    let document = document();
+    let schemas = &document["components"]["schemas"];
+    assert_eq!(schemas["OutboxPatch"]["additionalProperties"], false);
+    assert_eq!(
+        document["paths"]["/api/v1/apps"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]["additionalProperties"],
+        false
+    );
+    assert!(schemas["Edited"]["additionalProperties"].is_null());
+}
+
+#[test]
+fn public_content_has_the_base_url_of_the_site() {
+    let document = document();
+    assert_eq!(document["servers"][0]["url"], "https://api.example.com");
+    assert_eq!(document["paths"]["/api/v1/apps"]["get"]["servers"][0]["url"], "https://example.com");
+    assert!(document["paths"]["/api/v1/auth/go/{provider_id}"]["get"]["servers"].is_null());
+}
+
+#[test]
+fn the_reference_page_shows_fields_and_an_example() {
+    let page = crate::reference::reference_html(&document()).unwrap();
+    for wanted in ["<code>scheduled_at_millis</code>", "curl -X PATCH", "X-Service-Secret-Server-Key: ssk_…", "?limit=…", "data[].display"]
+    {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+}
+
+#[test]
+fn what_an_envelope_holds_is_described_too() {
+    let site = Described::of::<Data<content::Site>>();
+    let names: Vec<&str> = site.components.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.contains(&"Resources"), "{names:?}");
+}

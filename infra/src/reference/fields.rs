@@ -1,0 +1,138 @@
+//! A schema as a list of fields: what a reader needs to write a body or to read an answer.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// How deep objects within objects are shown.
+const DEPTH: usize = 4;
+
+/// One field, or one parameter.
+#[derive(Debug, Serialize, PartialEq)]
+pub(super) struct Field {
+    /// With the names of what it is in, as in `user.id` and `items[].id`.
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) required: bool,
+    pub(super) text: String,
+    pub(super) constraints: String,
+}
+
+/// A schema, or the one that it refers to.
+pub(super) fn resolve<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    let reference = schema["$ref"].as_str().and_then(|reference| document.pointer(reference.trim_start_matches('#')));
+    reference.unwrap_or(schema)
+}
+
+/// The fields of an object's schema, with those of the objects in it.
+pub(super) fn fields(document: &Value, schema: &Value) -> Vec<Field> {
+    let mut found = Vec::new();
+    collect(document, schema, "", DEPTH, &mut found);
+    found
+}
+
+fn collect(document: &Value, schema: &Value, prefix: &str, depth: usize, found: &mut Vec<Field>) {
+    let schema = resolve(document, schema);
+    for part in parts(schema) {
+        collect(document, part, prefix, depth, found);
+    }
+    let Some(properties) = schema["properties"].as_object() else { return };
+    let required = schema["required"].as_array();
+    for (name, property) in properties {
+        let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        let last = name.rsplit('.').next().unwrap_or(&name);
+        let is_required = required.is_some_and(|required| required.iter().any(|one| one == last));
+        let field = field(document, &name, property, is_required);
+        if !found.contains(&field) {
+            found.push(field);
+        }
+        if depth > 0 {
+            let (inner, suffix) = element(document, property);
+            collect(document, inner, &format!("{name}{suffix}"), depth - 1, found);
+        }
+    }
+}
+
+/// The schemas that one is put together from, or chooses from.
+fn parts(schema: &Value) -> impl Iterator<Item = &Value> {
+    ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten()
+}
+
+/// What an array holds, with the sign of it.
+fn element<'a>(document: &'a Value, schema: &'a Value) -> (&'a Value, &'static str) {
+    let schema = resolve(document, schema);
+    if schema["items"].is_object() { (&schema["items"], "[]") } else { (schema, "") }
+}
+
+/// One field by its schema.
+pub(super) fn field(document: &Value, name: &str, schema: &Value, required: bool) -> Field {
+    let resolved = resolve(document, schema);
+    let text = schema["description"].as_str().or(resolved["description"].as_str()).unwrap_or_default();
+    let kind = kind(document, schema, 3);
+    Field { name: name.to_owned(), kind, required, text: text.to_owned(), constraints: constraints(resolved) }
+}
+
+fn kind(document: &Value, schema: &Value, depth: usize) -> String {
+    let schema = resolve(document, schema);
+    if depth == 0 {
+        return "object".to_owned();
+    }
+    if schema["items"].is_object() {
+        return format!("array of {}", kind(document, &schema["items"], depth - 1));
+    }
+    let mut kinds: Vec<String> = match &schema["type"] {
+        Value::String(kind) => vec![kind.clone()],
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => parts(schema).map(|part| kind(document, part, depth - 1)).collect(),
+    };
+    kinds.dedup();
+    if kinds.is_empty() { "any".to_owned() } else { kinds.join(" or ") }
+}
+
+fn constraints(schema: &Value) -> String {
+    let mut found: Vec<String> = schema["format"].as_str().map(str::to_owned).into_iter().collect();
+    if let Some(values) = schema["enum"].as_array() {
+        let values: Vec<String> = values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
+        found.push(format!("one of {}", values.join(", ")));
+    }
+    for (key, text) in [
+        ("minLength", "at least {} characters"),
+        ("maxLength", "at most {} characters"),
+        ("minimum", "from {}"),
+        ("maximum", "to {}"),
+        ("minItems", "at least {} elements"),
+        ("maxItems", "at most {} elements"),
+        ("pattern", "matches {}"),
+        ("default", "default {}"),
+    ] {
+        match &schema[key] {
+            Value::Null => {}
+            Value::String(value) => found.push(text.replace("{}", value)),
+            value => found.push(text.replace("{}", &value.to_string())),
+        }
+    }
+    found.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn fields_of_inner_objects_have_the_names_of_the_outer_ones() {
+        let document = json!({ "components": { "schemas": { "Session": { "type": "object", "required": ["id"], "properties": {
+            "id": { "type": "string", "format": "uuid" }
+        } } } } });
+        let list = json!({ "type": "object", "properties": { "items": { "type": "array", "items": { "$ref": "#/components/schemas/Session" } } } });
+        let found = fields(&document, &list);
+        let names: Vec<(&str, &str, bool)> = found.iter().map(|field| (field.name.as_str(), field.kind.as_str(), field.required)).collect();
+        assert_eq!(names, [("items", "array of object", false), ("items[].id", "string", true)]);
+        assert_eq!(found[1].constraints, "uuid");
+    }
+
+    #[test]
+    fn a_schema_that_contains_itself_ends() {
+        let document = json!({ "components": { "schemas": { "Node": { "type": "object", "properties": { "next": { "$ref": "#/components/schemas/Node" } } } } } });
+        assert_eq!(fields(&document, &json!({ "$ref": "#/components/schemas/Node" })).len(), DEPTH + 1);
+    }
+}

@@ -1,0 +1,37 @@
+//! Templates of files: blocks leave no lines behind, a missing value is an error, and HTML is escaped by the file's name.
+
+use anyhow::Context as _;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value};
+use serde::Serialize;
+
+/// Renders the template of a file.
+pub(crate) fn render(name: &'static str, source: &'static str, context: impl Serialize) -> anyhow::Result<String> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?);
+    environment.add_filter("prose", prose);
+    environment.add_template(name, source).with_context(|| format!("{name} cannot be read"))?;
+    let rendered = environment.get_template(name)?.render(Value::from(Serde(context)));
+    rendered.with_context(|| format!("{name} cannot be rendered"))
+}
+
+/// Text of a document as HTML: escaped, and what is between backticks as code.
+fn prose(text: &str) -> Value {
+    let parts = text.split('`').enumerate().map(|(position, part)| match position % 2 {
+        1 => format!("<code>{}</code>", HtmlEscape(part)),
+        _ => HtmlEscape(part).to_string(),
+    });
+    Value::from_safe_string(parts.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_has_code_and_no_markup_of_its_own() {
+        assert_eq!(prose("`null` for <b>").to_string(), "<code>null</code> for &lt;b&gt;");
+    }
+}

@@ -1,0 +1,62 @@
+//! Changes of a user that an operation makes: decided on what the user is, written on the condition that it still is, and decided again
+//! when it is not.
+
+use super::error::{Error, KnownError};
+use crate::App;
+use crate::model::code::Rejected;
+use crate::model::id::{ProjectId, UserId};
+use crate::model::user::User;
+use crate::store::accounts::Outcome;
+use crate::store::users::UserRow;
+use crate::store::{self, Write};
+
+/// How often a change looks again. An account that changes more often within one request is under attack, not in use.
+const TRIES: u32 = 5;
+
+/// What is done with a change that is written: whoever makes it says what else belongs to the transaction.
+#[derive(Debug, Default)]
+pub struct With(pub Vec<Write>);
+
+/// Changes a user: `change` is applied to a fresh copy until nobody interferes. The user as it is afterwards.
+///
+/// `missing` is the error when there is no such user; an address of somebody else is [`KnownError::UserEmailAlreadyExists`].
+pub async fn change(
+    app: &App,
+    project: &ProjectId,
+    id: UserId,
+    missing: KnownError,
+    change: impl Fn(&mut User) -> Result<With, Error>,
+) -> Result<UserRow, Error> {
+    for _ in 0..TRIES {
+        let row = app.store.user(project, id).await?.ok_or_else(|| missing.clone())?;
+        let mut user = row.user.clone();
+        let With(others) = change(&mut user)?;
+        match app.store.change_account(project, &row, &user, others).await? {
+            Outcome::Done => return Ok(UserRow { user, version: row.version + 1, last_active_at: row.last_active_at }),
+            Outcome::Changed => {}
+            Outcome::EmailTaken(email) => {
+                return Err(KnownError::UserEmailAlreadyExists { email: email.to_string(), would_work_if_email_was_verified: false }.into());
+            }
+        }
+    }
+    Err(KnownError::ServiceUnavailable.into())
+}
+
+/// Runs what redeems a code as the first write beside its user: who loses against another redemption is told so.
+pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
+    match result {
+        Err(Error::Store(store::Error::Conflict(failed))) if failed.contains(&0) => Err(Rejected::AlreadyUsed.into()),
+        result => result,
+    }
+}
+
+/// Deletes a user; `missing` when there is none.
+pub async fn delete(app: &App, project: &ProjectId, id: UserId, missing: KnownError) -> Result<(), Error> {
+    for _ in 0..TRIES {
+        let row = app.store.user(project, id).await?.ok_or_else(|| missing.clone())?;
+        if let Outcome::Done = app.store.delete_account(project, &row).await? {
+            return Ok(());
+        }
+    }
+    Err(KnownError::ServiceUnavailable.into())
+}

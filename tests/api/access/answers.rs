@@ -1,0 +1,214 @@
+//! What every answer of interface B has: envelope, headers, CORS; and the answers of no operation.
+
+use std::collections::HashSet;
+
+use serde_json::json;
+use support::TestApp;
+
+use super::{ADMIN, CLIENT, SERVER};
+
+const SUFFIXES: [&str; 17] = [
+    "project-id",
+    "branch-id",
+    "access-type",
+    "publishable-client-key",
+    "secret-server-key",
+    "super-secret-admin-key",
+    "admin-access-token",
+    "access-token",
+    "refresh-token",
+    "development-override-key",
+    "allow-anonymous-user",
+    "allow-restricted-user",
+    "client-version",
+    "override-error-status",
+    "random-nonce",
+    "disable-artificial-development-delay",
+    "development-disable-extended-logging",
+];
+
+/// The words of a list in a header.
+fn words(list: &str) -> HashSet<String> {
+    list.split(',').map(|word| word.trim().to_lowercase()).collect()
+}
+
+#[tokio::test]
+async fn an_error_of_the_reference_is_named_in_a_header_and_one_of_ours_in_the_body_alone() {
+    let app = TestApp::start().await;
+    let known = app.anonymous().get(CLIENT).await;
+    assert_eq!(known.header("x-stack-known-error"), Some("ACCESS_TYPE_REQUIRED"));
+    assert_eq!(known.code(), "ACCESS_TYPE_REQUIRED");
+    assert_eq!(known.header("content-type"), Some("application/json; charset=utf-8"));
+    assert_eq!(known.json().as_object().unwrap().keys().collect::<Vec<_>>(), ["code", "error"], "no details where there are none");
+
+    let ours = [
+        app.anonymous().get("/api/v1/nothing").await,
+        app.anonymous().post(CLIENT, json!({})).await,
+        app.client().with("x-service-access-type", "server").get(CLIENT).await,
+        app.client().get("/api/v1/auth/sessions?user_id=7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21").await,
+    ];
+    let codes = ["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "CONFLICTING_HEADERS", "FORBIDDEN"];
+    for (answer, code) in ours.iter().zip(codes) {
+        assert_eq!(answer.code(), code);
+        assert_eq!((answer.header("x-stack-known-error"), answer.header("x-service-known-error")), (None, None), "{code}");
+    }
+}
+
+#[tokio::test]
+async fn every_answer_has_a_request_id_of_its_own() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let answers = [
+        app.signed_in(&ada).get(CLIENT).await,
+        app.signed_in(&ada).get(CLIENT).await,
+        app.anonymous().get(CLIENT).await,
+        app.anonymous().get("/api/v1/nothing").await,
+        app.anonymous().get("/health").await,
+    ];
+    let ids: HashSet<&str> = answers.iter().map(|answer| answer.header("x-stack-request-id").unwrap()).collect();
+    assert_eq!(ids.len(), answers.len());
+    assert!(ids.iter().all(|id| id.len() == 16 && id.bytes().all(|b| b"0123456789abcdefghjkmnpqrstvwxyz".contains(&b))), "{ids:?}");
+}
+
+#[tokio::test]
+async fn an_old_client_gets_its_errors_as_200_with_their_status_in_a_header() {
+    let app = TestApp::start().await;
+    let caller = app.client().with("x-stack-override-error-status", "true");
+    let refused = caller.get(CLIENT).await;
+    assert_eq!((refused.status(), refused.header("x-stack-actual-status")), (200, Some("400")));
+    assert_eq!(refused.header("x-stack-known-error"), Some("CANNOT_GET_OWN_USER_WITHOUT_USER"));
+    assert_eq!(refused.json()["code"], "CANNOT_GET_OWN_USER_WITHOUT_USER");
+    for (path, status) in [(SERVER, "403"), ("/api/v1/nothing", "404")] {
+        let answer = caller.get(path).await;
+        assert_eq!((answer.status(), answer.header("x-stack-actual-status")), (200, Some(status)));
+    }
+    let wrong_key = caller.clone().with("x-stack-publishable-client-key", "x").get(CLIENT).await;
+    assert_eq!((wrong_key.status(), wrong_key.header("x-stack-actual-status")), (200, Some("401")));
+    assert_eq!(caller.get("/api/v1/projects/current").await.header("x-stack-actual-status"), Some("200"));
+
+    app.recorder.fail_write(0, "AccessDeniedException");
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    let failed = caller.post("/api/v1/auth/password/sign-up", body).await;
+    assert_eq!((failed.status(), failed.code().as_str()), (500, "INTERNAL_ERROR"), "a failure of ours stays one");
+    assert!(!failed.text().contains("AccessDenied"), "what failed is for the log alone");
+}
+
+#[tokio::test]
+async fn a_401_says_how_to_authenticate_and_nothing_else_does() {
+    let app = TestApp::start().await;
+    let wrong = app.client().with("x-stack-publishable-client-key", "x").get(CLIENT).await;
+    assert_eq!(wrong.status(), 401);
+    assert!(wrong.header("www-authenticate").is_some_and(|challenge| !challenge.is_empty()));
+    assert_eq!(app.anonymous().get(CLIENT).await.header("www-authenticate"), None);
+    assert_eq!(app.client().get(SERVER).await.header("www-authenticate"), None);
+}
+
+#[tokio::test]
+async fn every_answer_may_be_read_by_pages_of_any_origin_and_is_kept_by_no_cache() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let answers = [
+        app.signed_in(&ada).get(CLIENT).await,
+        app.anonymous().get(CLIENT).await,
+        app.anonymous().get("/api/v1/nothing").await,
+        app.anonymous().post(CLIENT, json!({})).await,
+    ];
+    for answer in answers {
+        assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+        assert_eq!(answer.header("access-control-allow-credentials"), None);
+        let exposed = words(answer.header("access-control-expose-headers").unwrap());
+        for family in ["x-service-", "x-stack-", "x-hexclave-"] {
+            for suffix in ["known-error", "actual-status", "request-id"] {
+                assert!(exposed.contains(&format!("{family}{suffix}")), "{family}{suffix}");
+            }
+        }
+        for name in ["content-type", "retry-after", "etag", "ratelimit", "ratelimit-policy"] {
+            assert!(exposed.contains(name), "{name}");
+        }
+        assert_eq!(answer.header("cache-control"), Some("no-store, max-age=0"));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("x-frame-options"), Some("SAMEORIGIN"));
+        assert_eq!(answer.header("referrer-policy"), Some("strict-origin-when-cross-origin"));
+        assert_eq!(answer.header("cross-origin-opener-policy"), Some("same-origin"));
+    }
+}
+
+#[tokio::test]
+async fn a_preflight_of_any_path_allows_every_header_of_every_family() {
+    let app = TestApp::start().await;
+    for path in [CLIENT, ADMIN, "/api/v1/nothing", "/api/v1/auth/oauth/token", "/api/v1/apps"] {
+        let request = app.anonymous().request("OPTIONS", path).header("origin", "https://app.example.com");
+        let request =
+            request.header("access-control-request-method", "PATCH").header("access-control-request-headers", "x-stack-project-id");
+        let answer = request.send().await;
+        assert_eq!((answer.status(), answer.text()), (200, ""), "{path}");
+        assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+        assert_eq!(answer.header("access-control-max-age"), Some("86400"));
+        let allowed = words(answer.header("access-control-allow-headers").unwrap());
+        for suffix in SUFFIXES {
+            for family in ["x-service-", "x-stack-", "x-hexclave-"] {
+                assert!(allowed.contains(&format!("{family}{suffix}")), "{family}{suffix}");
+            }
+        }
+        for name in ["content-type", "authorization", "if-match", "ngrok-skip-browser-warning"] {
+            assert!(allowed.contains(name), "{name}");
+        }
+        let methods = words(answer.header("access-control-allow-methods").unwrap());
+        assert_eq!(methods, words("GET, POST, PUT, PATCH, DELETE, OPTIONS"));
+    }
+}
+
+#[tokio::test]
+async fn a_path_without_operation_is_404_in_the_form_of_its_interface() {
+    let app = TestApp::start().await;
+    for path in
+        ["/api/v1/nothing", "/api/v1/users", "/api/v1/users/me/", "/api/v1/auth", "/api/v2/users/me", "/api", "/api/v1/auth//sessions"]
+    {
+        for caller in [app.anonymous(), app.client()] {
+            let answer = caller.get(path).await;
+            assert_eq!((answer.status(), answer.code().as_str()), (404, "ROUTE_NOT_FOUND"), "{path}");
+        }
+    }
+    for path in ["/nothing", "/api/v1/apps/a/b", "/api/v1/site/"] {
+        let answer = app.anonymous().get(path).await;
+        assert_eq!((answer.status(), &answer.json()["error"]["code"]), (404, &json!("route_not_found")), "{path}");
+    }
+    let unread = app.anonymous().request("POST", "/api/v1/nothing").header("content-type", "application/json").body("{").send().await;
+    assert_eq!(unread.code(), "ROUTE_NOT_FOUND", "nobody reads the body");
+}
+
+#[tokio::test]
+async fn a_method_that_a_path_does_not_have_is_405_and_the_answer_names_those_it_has() {
+    let app = TestApp::start().await;
+    let cases = [
+        ("POST", CLIENT, "GET, HEAD"),
+        ("PUT", ADMIN, "GET, HEAD, PATCH"),
+        ("GET", "/api/v1/auth/password/sign-up", "POST"),
+        ("HEAD", "/api/v1/auth/password/sign-up", "POST"),
+        ("POST", "/api/v1/auth/sessions/current", "DELETE"),
+        ("DELETE", "/api/v1/auth/oauth/authorize/github", "GET, HEAD"),
+        ("PATCH", "/health", "GET, HEAD"),
+        ("TRACE", CLIENT, "GET, HEAD"),
+        ("BREW", CLIENT, "GET, HEAD"),
+    ];
+    for (method, path, allowed) in cases {
+        let answer = app.client().request(method, path).send().await;
+        assert_eq!((answer.status(), answer.header("allow")), (405, Some(allowed)), "{method} {path}");
+        if method != "HEAD" {
+            assert_eq!(answer.code(), "METHOD_NOT_ALLOWED");
+        }
+    }
+    for path in ["/api/v1/apps", "/api/v1/apps/x", "/api/v1/blog-posts", "/api/v1/site"] {
+        let answer = app.anonymous().post(path, json!({})).await;
+        assert_eq!((answer.status(), answer.header("allow")), (405, Some("GET, HEAD")), "{path}");
+        assert_eq!(answer.json()["error"]["code"], "method_not_allowed");
+    }
+}
+
+#[tokio::test]
+async fn a_head_is_a_get_without_its_body() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let answer = app.signed_in(&ada).request("HEAD", CLIENT).send().await;
+    assert_eq!((answer.status(), answer.text()), (200, ""));
+}

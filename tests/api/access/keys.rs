@@ -1,0 +1,139 @@
+//! Keys of a project.
+
+use jiff::SignedDuration;
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+use support::{Caller, TestApp};
+
+use super::{ADMIN, CLIENT, SERVER, UNKNOWN};
+use crate::stored;
+
+const CLIENT_KEY: &str = "x-stack-publishable-client-key";
+const SERVER_KEY: &str = "x-stack-secret-server-key";
+const ADMIN_KEY: &str = "x-stack-super-secret-admin-key";
+
+/// A project's resource that a client reads without a user.
+const PROJECT: &str = "/api/v1/projects/current";
+
+async fn refusal(caller: &Caller, path: &str) -> (u16, String) {
+    let answer = caller.get(path).await;
+    (answer.status(), answer.code())
+}
+
+fn refused(code: &str) -> (u16, String) {
+    (401, code.to_owned())
+}
+
+#[tokio::test]
+async fn a_key_that_is_wrong_of_another_kind_or_of_another_project_opens_nothing() {
+    let app = TestApp::start().await;
+    let other = app.another_project().await;
+    let [client, server, admin] = [&app.keys.client, &app.keys.server, &app.keys.admin].map(|key| key.expose_secret().to_owned());
+    let cases = [
+        (app.client(), CLIENT_KEY, PROJECT, "INVALID_PUBLISHABLE_CLIENT_KEY", [&server, &admin], other.client.expose_secret()),
+        (app.server(), SERVER_KEY, SERVER, "INVALID_SECRET_SERVER_KEY", [&client, &admin], other.server.expose_secret()),
+        (app.admin(), ADMIN_KEY, ADMIN, "INVALID_SUPER_SECRET_ADMIN_KEY", [&client, &server], other.admin.expose_secret()),
+    ];
+    for (caller, header, path, code, of_other_kinds, of_other_project) in cases {
+        assert_eq!(caller.get(path).await.status(), 200);
+        for key in [of_other_kinds[0], of_other_kinds[1], of_other_project, "x", "pck_", &client[..40], &client.to_uppercase()] {
+            let answer = caller.clone().with(header, key).get(path).await;
+            assert_eq!((answer.status(), answer.code()), refused(code), "{key}");
+            assert_eq!(answer.json()["details"], json!({ "project_id": app.project_id() }));
+        }
+    }
+    assert_eq!(
+        refusal(&app.client_of(&other).with("x-stack-project-id", app.project_id().as_str()), PROJECT).await,
+        refused("INVALID_PUBLISHABLE_CLIENT_KEY")
+    );
+}
+
+#[tokio::test]
+async fn a_key_of_another_access_type_counts_as_none() {
+    let app = TestApp::start().await;
+    let server = app.client().without(CLIENT_KEY).with("x-stack-access-type", "server");
+    let with_admin_key = server.clone().with(ADMIN_KEY, app.keys.admin.expose_secret());
+    for caller in [server, with_admin_key] {
+        assert_eq!(refusal(&caller, SERVER).await, refused("SERVER_AUTHENTICATION_REQUIRED"));
+    }
+    let admin = app.server().with("x-stack-access-type", "admin");
+    assert_eq!(refusal(&admin, ADMIN).await, refused("ADMIN_AUTHENTICATION_REQUIRED"));
+    let client = app.client().with(SERVER_KEY, "ssk_wrong").with(ADMIN_KEY, "sak_wrong");
+    assert_eq!(client.get(PROJECT).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_client_key_is_required_only_where_the_project_says_so() {
+    let app = TestApp::start().await;
+    let none = app.client().without(CLIENT_KEY);
+    let sentinel = app.client().with(CLIENT_KEY, "__stack_public_client__");
+    for caller in [&none, &sentinel] {
+        assert_eq!(caller.get(PROJECT).await.status(), 200);
+    }
+    app.configure(json!({ "config": { "require_publishable_client_key": true } })).await;
+    for caller in [&none, &sentinel] {
+        let answer = caller.get(PROJECT).await;
+        assert_eq!((answer.status(), answer.code()), refused("PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT"));
+        assert_eq!(answer.json()["details"], json!({ "project_id": app.project_id() }));
+    }
+    assert_eq!(app.client().get(PROJECT).await.status(), 200);
+    assert_eq!(app.server().get(PROJECT).await.status(), 200);
+    let no_key = app.client().with("x-stack-access-type", "server").with(SERVER_KEY, "__stack_public_client__");
+    assert_eq!(refusal(&no_key, PROJECT).await, refused("SERVER_AUTHENTICATION_REQUIRED"));
+}
+
+#[tokio::test]
+async fn a_revoked_key_and_one_past_its_time_open_nothing() {
+    let app = TestApp::start().await;
+    let now = app.now();
+    stored::change_key(&app, &app.keys.server, |key| key.revoked_at = Some(now)).await;
+    assert_eq!(refusal(&app.server(), SERVER).await, refused("INVALID_SECRET_SERVER_KEY"));
+
+    let end = now + SignedDuration::from_secs(60);
+    for key in [&app.keys.client, &app.keys.admin] {
+        stored::change_key(&app, key, |key| key.expires_at = Some(end)).await;
+    }
+    app.advance(SignedDuration::from_millis(59_999));
+    assert_eq!([app.client().get(PROJECT).await.status(), app.admin().get(ADMIN).await.status()], [200, 200]);
+    app.advance(SignedDuration::from_millis(1));
+    assert_eq!(refusal(&app.client(), PROJECT).await, refused("INVALID_PUBLISHABLE_CLIENT_KEY"));
+    assert_eq!(refusal(&app.admin(), ADMIN).await, refused("INVALID_SUPER_SECRET_ADMIN_KEY"));
+}
+
+#[tokio::test]
+async fn a_project_that_does_not_exist_is_named() {
+    let app = TestApp::start().await;
+    for id in [UNKNOWN, "nothing", "internal", "../x", "00000000-0000-0000-0000-000000000000"] {
+        let answer = app.client().with("x-stack-project-id", id).get(PROJECT).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "CURRENT_PROJECT_NOT_FOUND"));
+        assert_eq!(answer.json()["details"], json!({ "project_id": id }));
+    }
+    let upper = app.client().with("x-stack-project-id", &app.project_id().as_str().to_uppercase());
+    assert_eq!(upper.get(PROJECT).await.status(), 200);
+}
+
+#[tokio::test]
+async fn an_admin_access_token_replaces_every_key_and_nobody_owns_a_project_yet() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for caller in [app.client(), app.server(), app.admin()] {
+        let caller = caller.with("x-stack-admin-access-token", &ada.access_token);
+        assert_eq!(refusal(&caller, CLIENT).await, refused("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN"));
+    }
+    let visitor = stored::anonymous_user(&app).await;
+    let anonymous = app.admin().with("x-stack-admin-access-token", &visitor.access_token);
+    assert_eq!(refusal(&anonymous, ADMIN).await, refused("UNPARSABLE_ADMIN_ACCESS_TOKEN"));
+
+    app.advance(SignedDuration::from_mins(10));
+    let expired = app.admin().with("x-stack-admin-access-token", &ada.access_token).get(ADMIN).await;
+    assert_eq!((expired.status(), expired.code()), refused("ADMIN_ACCESS_TOKEN_EXPIRED"));
+    assert_eq!(expired.json()["details"], json!({ "expired_at_millis": app.now().as_millisecond() }));
+}
+
+#[tokio::test]
+async fn the_one_branch_may_be_named() {
+    let app = TestApp::start().await;
+    assert_eq!(app.client().with("x-stack-branch-id", "main").get(PROJECT).await.status(), 200);
+    let other = app.client().with("x-stack-branch-id", "other").get(PROJECT).await;
+    assert_eq!((other.status(), &other.json()["details"]), (400, &json!({ "branch_id": "other" })));
+}

@@ -1,0 +1,238 @@
+//! Access tokens: only ours, in their time, for their project, of users who exist.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use jiff::SignedDuration;
+use ring::hmac;
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
+use serde_json::{Value, json};
+use shared::App;
+use shared::crypto::password::Hasher;
+use shared::model::project::ProjectConfig;
+use shared::settings::Settings;
+use support::{SignedIn, TestApp};
+
+use super::CLIENT;
+use crate::stored;
+
+async fn answer(app: &TestApp, token: &str) -> support::Answer {
+    app.client().with("x-stack-access-token", token).get(CLIENT).await
+}
+
+async fn assert_forged(app: &TestApp, what: &str, token: &str) {
+    let answer = answer(app, token).await;
+    assert_eq!((answer.status(), answer.code().as_str()), (401, "UNPARSABLE_ACCESS_TOKEN"), "{what}: {token}");
+    let authorize = app.client().with("x-stack-admin-access-token", token).get(CLIENT).await;
+    assert_eq!(authorize.code(), "UNPARSABLE_ADMIN_ACCESS_TOKEN", "{what}");
+}
+
+fn encode(value: &Value) -> String {
+    URL_SAFE_NO_PAD.encode(value.to_string())
+}
+
+fn decode(part: &str) -> Value {
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
+}
+
+/// A token in its parts.
+struct Parts {
+    header: Value,
+    claims: Value,
+    signature: String,
+}
+
+impl Parts {
+    fn of(token: &str) -> Self {
+        let parts: Vec<&str> = token.split('.').collect();
+        Self { header: decode(parts[0]), claims: decode(parts[1]), signature: parts[2].to_owned() }
+    }
+
+    fn signed_part(&self) -> String {
+        format!("{}.{}", encode(&self.header), encode(&self.claims))
+    }
+
+    fn token(&self) -> String {
+        format!("{}.{}", self.signed_part(), self.signature)
+    }
+
+    /// The token with a claim of another value, under the signature that it had.
+    fn with(token: &str, claim: &str, value: impl Into<Value>) -> String {
+        let mut parts = Self::of(token);
+        parts.claims[claim] = value.into();
+        parts.token()
+    }
+}
+
+/// A token of the same user from a deployment whose settings differ.
+async fn token_of_other_deployment(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut Settings)) -> String {
+    let mut settings = app.app.settings.clone();
+    change(&mut settings);
+    let parts = &app.app;
+    let other = App::new(settings, parts.store.clone(), parts.clock.clone(), parts.entropy.clone(), Hasher::new(64, 1));
+    let row = parts.store.user(app.project_id(), stored::user_id(user)).await.unwrap().unwrap();
+    let session = shared::model::id::SessionId::from(parts.entropy.uuid());
+    let subject = row.user.subject(app.project_id(), &ProjectConfig::default(), session);
+    other.signer.sign(&subject, app.now(), parts.settings.access_token_life)
+}
+
+#[tokio::test]
+async fn a_token_that_nobody_signed_is_not_believed() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for algorithm in ["none", "None", "NONE", ""] {
+        let mut parts = Parts::of(&ada.access_token);
+        parts.header["alg"] = json!(algorithm);
+        assert_forged(&app, "its signature kept", &parts.token()).await;
+        parts.signature.clear();
+        assert_forged(&app, "no signature", &parts.token()).await;
+        assert_forged(&app, "two parts", &parts.signed_part()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_another_key_signed_is_not_believed() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let random = SystemRandom::new();
+    let pair = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
+    let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pair.as_ref(), &random).unwrap();
+    let mut parts = Parts::of(&ada.access_token);
+    parts.signature = URL_SAFE_NO_PAD.encode(pair.sign(&random, parts.signed_part().as_bytes()).unwrap().as_ref());
+    assert_forged(&app, "a key of somebody", &parts.token()).await;
+
+    // The confusion of algorithms: the public key, which everybody has, as the secret of an HMAC.
+    let jwks = app.anonymous().get(&format!("/api/v1/projects/{}/.well-known/jwks.json", app.project_id())).await.json();
+    let coordinate = |name: &str| URL_SAFE_NO_PAD.decode(jwks["keys"][0][name].as_str().unwrap()).unwrap();
+    let public = [vec![4], coordinate("x"), coordinate("y")].concat();
+    parts.header["alg"] = json!("HS256");
+    let mac = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &public), parts.signed_part().as_bytes());
+    parts.signature = URL_SAFE_NO_PAD.encode(mac.as_ref());
+    assert_forged(&app, "HMAC with the public key", &parts.token()).await;
+
+    let other_secret =
+        token_of_other_deployment(&app, &ada, |settings| settings.secret = "another deployment's secret".to_owned().into()).await;
+    assert_forged(&app, "another deployment's key", &other_secret).await;
+    let other_issuer = token_of_other_deployment(&app, &ada, |settings| settings.api_url = "https://evil.test".to_owned()).await;
+    assert_forged(&app, "another issuer", &other_issuer).await;
+    let same = token_of_other_deployment(&app, &ada, |_| {}).await;
+    assert_eq!(answer(&app, &same).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_token_whose_claims_were_changed_is_not_believed() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let other = app.another_project().await;
+    let changes = [
+        ("sub", json!(bob.user_id)),
+        ("exp", json!(4_102_444_800_u64)),
+        ("exp", json!("never")),
+        ("aud", json!(other.project_id)),
+        ("aud", json!([app.project_id()])),
+        ("aud", json!(format!("{}:admin", app.project_id()))),
+        ("aud", json!("")),
+        ("iss", json!("https://evil.test")),
+        ("project_id", json!(other.project_id)),
+        ("email_verified", json!(true)),
+        ("role", json!("admin")),
+        ("refresh_token_id", json!("x")),
+        ("is_anonymous", json!(true)),
+    ];
+    for (claim, value) in changes {
+        assert_forged(&app, claim, &Parts::with(&ada.access_token, claim, value)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_key_of_another_audience_does_not_sign_for_this_one() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let visitor = stored::anonymous_user(&app).await;
+    let (normal, anonymous) = (Parts::of(&ada.access_token), Parts::of(&visitor.access_token));
+    let mut upgraded = Parts::of(&visitor.access_token);
+    for claim in ["aud", "iss", "is_anonymous", "is_restricted", "restricted_reason"] {
+        upgraded.claims[claim] = normal.claims[claim].clone();
+    }
+    assert_forged(&app, "an anonymous token as a normal one", &upgraded.token()).await;
+    upgraded.header = normal.header.clone();
+    assert_forged(&app, "and with the key id of a normal one", &upgraded.token()).await;
+    let swapped = Parts { header: normal.header, claims: anonymous.claims, signature: normal.signature };
+    assert_forged(&app, "with a signature of another token", &swapped.token()).await;
+}
+
+#[tokio::test]
+async fn what_is_no_token_is_not_believed() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let token = &ada.access_token;
+    let (signed, signature) = token.rsplit_once('.').unwrap();
+    let raw = URL_SAFE_NO_PAD.decode(signature).unwrap();
+    let cases = [
+        "x".to_owned(),
+        "..".to_owned(),
+        "a.b.c".to_owned(),
+        format!("{token}.x"),
+        format!("{token}="),
+        format!("Bearer {token}"),
+        format!("{signed}."),
+        format!("{signed}.{}", URL_SAFE_NO_PAD.encode(&raw[..63])),
+        format!("{signed}.{}", URL_SAFE_NO_PAD.encode([0; 64])),
+        format!("{signed}.{}", STANDARD.encode([255; 64])),
+        format!("{}.{}.{signature}", encode(&json!([])), encode(&json!("claims"))),
+        "e30.e30.e30".to_owned(),
+        "a".repeat(100_000),
+        ada.refresh_token.clone(),
+    ];
+    for case in cases {
+        assert_forged(&app, "no token", &case).await;
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_believed_for_ten_minutes() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let session = app.signed_in(&ada).get("/api/v1/auth/sessions").await.json()["items"][0]["id"].clone();
+    app.advance(SignedDuration::from_millis(599_999));
+    assert_eq!(answer(&app, &ada.access_token).await.status(), 200);
+    app.advance(SignedDuration::from_millis(1));
+    let expired = answer(&app, &ada.access_token).await;
+    assert_eq!((expired.status(), expired.code().as_str()), (401, "ACCESS_TOKEN_EXPIRED"));
+    let details = json!({
+        "expired_at_millis": app.now().as_millisecond(),
+        "project_id": app.project_id(),
+        "user_id": ada.user_id,
+        "refresh_token_id": session,
+    });
+    assert_eq!(expired.json()["details"], details);
+
+    let forged = Parts::with(&ada.access_token, "exp", app.now().as_second() + 600);
+    assert_forged(&app, "prolonged", &forged).await;
+}
+
+#[tokio::test]
+async fn a_token_of_another_project_is_told_as_such() {
+    let app = TestApp::start().await;
+    let other = app.another_project().await;
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    let stranger = app.client_of(&other).post("/api/v1/auth/password/sign-up", body).await.json();
+    let stranger = SignedIn::of("ada@example.com", &stranger);
+    let answer = answer(&app, &stranger.access_token).await;
+    assert_eq!((answer.status(), answer.code().as_str()), (401, "INVALID_PROJECT_FOR_ACCESS_TOKEN"));
+    assert_eq!(answer.json()["details"], json!({ "expected_project_id": app.project_id(), "actual_project_id": other.project_id }));
+
+    let unknown = app.client_of(&other).with("x-stack-project-id", "nothing").with("x-stack-access-token", &stranger.access_token);
+    assert_eq!(unknown.get(CLIENT).await.code(), "INVALID_PROJECT_FOR_ACCESS_TOKEN");
+}
+
+#[tokio::test]
+async fn a_token_of_a_deleted_user_is_nobodys() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    stored::delete_user(&app, &ada).await;
+    for caller in [app.signed_in(&ada), app.server().with("x-stack-access-token", &ada.access_token)] {
+        let answer = caller.get(CLIENT).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "CANNOT_GET_OWN_USER_WITHOUT_USER"));
+    }
+}

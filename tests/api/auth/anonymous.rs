@@ -1,0 +1,46 @@
+//! Anonymous users, and how they become others.
+
+use serde_json::json;
+use support::{SignedIn, TestApp};
+
+const PATH: &str = "/api/v1/auth/anonymous/sign-up";
+
+async fn anonymous(app: &TestApp) -> SignedIn {
+    let answer = app.client().request("POST", PATH).send().await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    SignedIn::of("", &answer.json())
+}
+
+#[tokio::test]
+async fn an_anonymous_user_is_let_in_only_where_it_is_welcome() {
+    let app = TestApp::start().await;
+    let nobody = anonymous(&app).await;
+    let refused = app.signed_in(&nobody).get("/api/v1/users/me").await;
+    assert_eq!((refused.status(), refused.code().as_str()), (401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"));
+    let me = app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true").get("/api/v1/users/me").await.json();
+    assert_eq!((&me["id"], &me["is_anonymous"]), (&json!(nobody.user_id), &json!(true)));
+    assert_eq!(me["restricted_reason"], json!({ "type": "anonymous" }));
+}
+
+#[tokio::test]
+async fn a_sign_up_upgrades_an_anonymous_user_in_place() {
+    let app = TestApp::start().await;
+    let nobody = anonymous(&app).await;
+    let client = app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
+    let answer =
+        client.post("/api/v1/auth/password/sign-up", json!({ "email": "ada@example.com", "password": "correct horse battery" })).await;
+    let ada = SignedIn::of("ada@example.com", &answer.json());
+    assert_eq!(ada.user_id, nobody.user_id);
+    let me = app.signed_in(&ada).get("/api/v1/users/me").await.json();
+    assert_eq!((&me["is_anonymous"], &me["primary_email"]), (&json!(false), &json!("ada@example.com")));
+}
+
+#[tokio::test]
+async fn a_sign_in_by_mail_upgrades_an_anonymous_user_in_place() {
+    let app = TestApp::start().await;
+    let nobody = anonymous(&app).await;
+    let code = app.sign_in_code("ada@example.com").await;
+    let client = app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
+    let answer = client.post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await.json();
+    assert_eq!((&answer["user_id"], &answer["is_new_user"]), (&json!(nobody.user_id), &json!(true)));
+}

@@ -1,0 +1,197 @@
+//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: where the user is sent.
+
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use support::{API_URL, Answer, TestApp};
+use url::Url;
+
+use super::assert_error;
+use crate::stored;
+
+/// A service whose project signs in with GitHub and an issuer of its own.
+pub(super) async fn start() -> TestApp {
+    let app = TestApp::start().await;
+    let providers = json!([
+        { "id": "github", "type": "standard", "client_id": "github-client", "client_secret": "github-secret" },
+        { "id": "google", "client_id": "google-client", "client_secret": "google-secret" },
+        { "id": "acme", "client_id": "acme-client", "client_secret": "acme-secret", "issuer": "https://id.acme.test",
+          "authorization_endpoint": "https://id.acme.test/authorize?tenant=7" },
+    ]);
+    app.configure(json!({ "config": { "oauth_providers": providers } })).await;
+    app
+}
+
+/// The parameters of a good request.
+pub(super) fn parameters(app: &TestApp) -> Vec<(&'static str, String)> {
+    [
+        ("client_id", app.project_id().as_str()),
+        ("client_secret", app.keys.client.expose_secret()),
+        ("redirect_uri", "http://localhost:3000/handler/callback#fragment"),
+        ("scope", "legacy"),
+        ("state", "the app's own state"),
+        ("grant_type", "authorization_code"),
+        ("code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"),
+        ("code_challenge_method", "S256"),
+        ("response_type", "code"),
+    ]
+    .map(|(name, value)| (name, value.to_owned()))
+    .to_vec()
+}
+
+/// The parameters of a good request with others in their place, or beside them.
+pub(super) fn parameters_with(app: &TestApp, others: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
+    let mut parameters = parameters(app);
+    for (name, value) in others {
+        parameters.retain(|(known, _)| known != name);
+        parameters.push((name, (*value).to_owned()));
+    }
+    parameters
+}
+
+pub(super) async fn authorize(app: &TestApp, provider: &str, parameters: &[(&'static str, String)]) -> Answer {
+    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+    app.anonymous().get(&format!("/api/v1/auth/oauth/authorize/{provider}?{query}")).await
+}
+
+/// Where a request in JSON mode sends the user.
+async fn location(app: &TestApp, provider: &str, others: &[(&'static str, &str)]) -> Url {
+    let mut parameters = parameters_with(app, others);
+    parameters.push(("response_mode", "json".to_owned()));
+    let answer = authorize(app, provider, &parameters).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    Url::parse(answer.json()["location"].as_str().unwrap()).unwrap()
+}
+
+fn value(url: &Url, name: &str) -> Option<String> {
+    url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+}
+
+#[tokio::test]
+async fn the_user_is_redirected_to_the_provider_with_a_cookie_for_the_way_back() {
+    let app = start().await;
+    let answer = authorize(&app, "github", &parameters(&app)).await;
+    assert_eq!((answer.status(), answer.text()), (307, ""));
+    let url = Url::parse(answer.header("location").unwrap()).unwrap();
+    assert!(url.as_str().starts_with("https://github.com/login/oauth/authorize?"), "{url}");
+    let names: Vec<String> = url.query_pairs().map(|(name, _)| name.into_owned()).collect();
+    let expected = [
+        "client_id",
+        "scope",
+        "response_type",
+        "redirect_uri",
+        "code_challenge_method",
+        "code_challenge",
+        "state",
+        "access_type",
+        "prompt",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(value(&url, "client_id").as_deref(), Some("github-client"));
+    assert_eq!(value(&url, "response_type").as_deref(), Some("code"));
+    assert_eq!(value(&url, "redirect_uri"), Some(format!("{API_URL}/api/v1/auth/oauth/callback/github")));
+    assert_eq!(value(&url, "code_challenge_method").as_deref(), Some("S256"));
+    assert_eq!(value(&url, "code_challenge").unwrap().len(), 43);
+    assert_ne!(value(&url, "code_challenge").as_deref(), Some("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"), "the verifier is ours");
+
+    let cookie = answer.header("set-cookie").unwrap();
+    let mut parts = cookie.split("; ");
+    assert_eq!(parts.next().unwrap(), format!("gatelet-oauth-inner-{}=true", value(&url, "state").unwrap()));
+    let attributes: Vec<&str> = parts.collect();
+    for attribute in ["Path=/", "Max-Age=600", "HttpOnly"] {
+        assert!(attributes.contains(&attribute), "{cookie}");
+    }
+    assert!(!url.as_str().contains("secret"), "{url}");
+}
+
+#[tokio::test]
+async fn in_json_mode_the_url_is_in_the_body_and_there_is_no_cookie() {
+    let app = start().await;
+    for name in ["response_mode", "stack_response_mode", "hexclave_response_mode"] {
+        let answer = authorize(&app, "github", &parameters_with(&app, &[(name, "json")])).await;
+        assert_eq!((answer.status(), answer.header("set-cookie"), answer.header("location")), (200, None, None), "{name}");
+        assert_eq!(answer.json().as_object().unwrap().keys().collect::<Vec<_>>(), ["location"]);
+        let redirect = authorize(&app, "github", &parameters_with(&app, &[(name, "redirect")])).await;
+        assert_eq!(redirect.status(), 307, "{name}");
+    }
+    let both = [("hexclave_response_mode", "json"), ("stack_response_mode", "json")];
+    assert_eq!(authorize(&app, "github", &parameters_with(&app, &both)).await.status(), 200);
+}
+
+#[tokio::test]
+async fn every_flow_has_a_state_and_a_challenge_of_its_own() {
+    let app = start().await;
+    let (first, second) = (location(&app, "github", &[]).await, location(&app, "github", &[]).await);
+    for name in ["state", "code_challenge"] {
+        assert_ne!(value(&first, name), value(&second, name));
+    }
+    assert_ne!(value(&first, "state").as_deref(), Some("the app's own state"));
+}
+
+#[tokio::test]
+async fn an_openid_provider_gets_a_nonce_and_an_issuer_of_the_project_its_own_endpoint() {
+    let app = start().await;
+    let google = location(&app, "google", &[]).await;
+    assert_eq!(value(&google, "nonce").unwrap().len(), 43);
+    assert_eq!(value(&google, "scope").as_deref(), Some("openid email profile"));
+    let acme = location(&app, "acme", &[]).await;
+    assert!(acme.as_str().starts_with("https://id.acme.test/authorize?tenant=7&client_id=acme-client&"), "{acme}");
+}
+
+#[tokio::test]
+async fn scopes_may_be_added_to_those_of_signing_in() {
+    let app = start().await;
+    let url = location(&app, "github", &[("provider_scope", "repo gist&admin=1")]).await;
+    assert_eq!(value(&url, "scope").as_deref(), Some("user:email repo gist&admin=1"));
+    assert_eq!(value(&url, "admin"), None);
+}
+
+#[tokio::test]
+async fn linking_takes_the_token_of_a_user_and_signing_in_may_have_one() {
+    let app = start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let visitor = stored::anonymous_user(&app).await;
+    location(&app, "github", &[("type", "authenticate")]).await;
+    location(&app, "github", &[("type", "authenticate"), ("token", "")]).await;
+    location(&app, "github", &[("type", "authenticate"), ("token", &ada.access_token)]).await;
+    location(&app, "github", &[("type", "authenticate"), ("token", &visitor.access_token)]).await;
+    location(&app, "github", &[("type", "link"), ("token", &ada.access_token)]).await;
+}
+
+#[tokio::test]
+async fn trusted_urls_and_parameters_of_other_versions_are_accepted() {
+    let app = start().await;
+    app.configure(json!({ "config": { "domains": [{ "domain": "https://app.example.com" }] } })).await;
+    let others = [
+        ("redirect_uri", "https://app.example.com/callback?x=1#y"),
+        ("error_redirect_uri", "https://app.example.com/error"),
+        ("error_redirect_url", "http://127.0.0.1:5173/error"),
+        ("after_callback_redirect_url", "stack-auth-mobile-oauth-url://success"),
+        ("bot_challenge_token", "token"),
+        ("bot_challenge_phase", "visible"),
+        ("bot_challenge_unavailable", "true"),
+        ("of_a_later_version", "anything"),
+        ("client_id", &format!("{}#main", app.project_id())),
+    ];
+    location(&app, "github", &others).await;
+    location(&app, "github", &[("redirect_uri", "stack-auth-mobile-oauth-url://success")]).await;
+}
+
+#[tokio::test]
+async fn a_project_that_requires_no_key_takes_none() {
+    let app = start().await;
+    location(&app, "github", &[("client_secret", "__stack_public_client__")]).await;
+    app.configure(json!({ "config": { "require_publishable_client_key": true } })).await;
+    let without = parameters_with(&app, &[("client_secret", "__stack_public_client__")]);
+    let details = assert_error(&authorize(&app, "github", &without).await, 401, "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT");
+    assert_eq!(details, json!({ "project_id": app.project_id() }));
+    location(&app, "github", &[]).await;
+}
+
+#[tokio::test]
+async fn a_flow_that_cannot_be_remembered_does_not_begin() {
+    let app = start().await;
+    app.recorder.fail_write(0, "AccessDeniedException");
+    let answer = authorize(&app, "github", &parameters(&app)).await;
+    assert_eq!(assert_error(&answer, 500, "INTERNAL_ERROR"), Value::Null);
+    assert_eq!((answer.header("location"), answer.header("set-cookie")), (None, None));
+}

@@ -1,0 +1,169 @@
+//! `POST /api/v1/auth/oauth/token`.
+
+use jiff::SignedDuration;
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use support::{SignedIn, TestApp};
+
+use super::{assert_error, opens_own_data, problems};
+use crate::stored;
+
+const PATH: &str = "/api/v1/auth/oauth/token";
+
+fn request(app: &TestApp, user: &SignedIn) -> Value {
+    json!({
+        "grant_type": "refresh_token",
+        "client_id": app.project_id(),
+        "client_secret": app.keys.client.expose_secret(),
+        "refresh_token": user.refresh_token,
+    })
+}
+
+fn request_with(app: &TestApp, user: &SignedIn, name: &str, value: impl Into<Value>) -> Value {
+    let mut body = request(app, user);
+    body[name] = value.into();
+    body
+}
+
+#[tokio::test]
+async fn a_form_and_json_get_the_same_tokens() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.advance(SignedDuration::from_mins(11));
+    let project = app.project_id().to_string();
+    let secret = app.keys.client.expose_secret();
+    let form = [("grant_type", "refresh_token"), ("client_id", &project), ("client_secret", secret), ("refresh_token", &ada.refresh_token)];
+    let answers = [app.anonymous().post(PATH, request(&app, &ada)).await, app.anonymous().request("POST", PATH).form(&form).send().await];
+    for answer in answers {
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        assert_eq!((answer.header("cache-control"), answer.header("pragma")), (Some("no-store"), Some("no-cache")));
+        assert!(answer.header("content-type").unwrap().starts_with("application/json"));
+        let mut body = answer.json();
+        let access_token = body["access_token"].take().as_str().unwrap().to_owned();
+        assert!(opens_own_data(&app, &SignedIn { access_token, ..ada.clone() }).await);
+        let expected = json!({
+            "access_token": null, "token_type": "Bearer", "expires_in": 3599, "scope": "legacy",
+            "afterCallbackRedirectUrl": null, "after_callback_redirect_url": null,
+        });
+        assert_eq!(body, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_refresh_token_is_not_rotated() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for _ in 0..3 {
+        app.advance(SignedDuration::from_hours(24));
+        assert_eq!(app.anonymous().post(PATH, request(&app, &ada)).await.status(), 200);
+    }
+    let used = app.server().get(&format!("/api/v1/auth/sessions?user_id={}", ada.user_id)).await.json();
+    assert_eq!(used["items"][0]["last_used_at"], app.now().as_millisecond());
+}
+
+#[tokio::test]
+async fn a_project_that_requires_no_key_takes_none() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let mut without = request(&app, &ada);
+    without.as_object_mut().unwrap().remove("client_secret");
+    let sentinel = request_with(&app, &ada, "client_secret", "__stack_public_client__");
+    for body in [&without, &sentinel] {
+        assert_eq!(app.anonymous().post(PATH, body.clone()).await.status(), 200);
+    }
+    app.configure(json!({ "config": { "require_publishable_client_key": true } })).await;
+    for body in [&without, &sentinel] {
+        let details = assert_error(&app.anonymous().post(PATH, body.clone()).await, 401, "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT");
+        assert_eq!(details, json!({ "project_id": app.project_id() }));
+    }
+    assert_eq!(app.anonymous().post(PATH, request(&app, &ada)).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_client_that_is_not_one_is_refused() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let other = app.another_project().await;
+    let project = app.project_id().to_string();
+    let wrong = [
+        ("client_id", "7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21".to_owned()),
+        ("client_id", "nothing".to_owned()),
+        ("client_id", format!("{project}#other")),
+        ("client_secret", "pck_wrong".to_owned()),
+        ("client_secret", other.client.expose_secret().to_owned()),
+        ("client_secret", app.keys.server.expose_secret().to_owned()),
+    ];
+    for (name, value) in wrong {
+        let body = request_with(&app, &ada, name, value.clone());
+        let details = assert_error(&app.anonymous().post(PATH, body.clone()).await, 400, "INVALID_OAUTH_CLIENT_ID_OR_SECRET");
+        assert_eq!(details["client_id"], body["client_id"], "{name} {value}");
+    }
+    let branch = request_with(&app, &ada, "client_id", format!("{project}#main"));
+    assert_eq!(app.anonymous().post(PATH, branch).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_refresh_token_that_is_unknown_elsewhere_or_over_is_refused() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for token in ["", "x", &"0".repeat(45)] {
+        let answer = app.anonymous().post(PATH, request_with(&app, &ada, "refresh_token", token)).await;
+        assert_error(&answer, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+        assert_eq!(answer.header("cache-control"), Some("no-store, max-age=0"));
+    }
+    let other = app.another_project().await;
+    let mut elsewhere = request_with(&app, &ada, "client_id", other.project_id.as_str());
+    elsewhere["client_secret"] = json!(other.client.expose_secret());
+    assert_error(&app.anonymous().post(PATH, elsewhere).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+
+    let signed_out = app.sign_in("ada@example.com").await;
+    app.signed_in(&signed_out).delete("/api/v1/auth/sessions/current").await;
+    assert_error(&app.anonymous().post(PATH, request(&app, &signed_out)).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    app.advance(SignedDuration::from_hours(30 * 24));
+    assert_error(&app.anonymous().post(PATH, request(&app, &ada)).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+}
+
+#[tokio::test]
+async fn a_deleted_user_gets_no_tokens() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    stored::delete_user(&app, &ada).await;
+    assert_error(&app.anonymous().post(PATH, request(&app, &ada)).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+}
+
+#[tokio::test]
+async fn other_fields_are_ignored_and_missing_ones_are_named() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let more = request_with(&app, &ada, "scope", "legacy");
+    assert_eq!(app.anonymous().post(PATH, more).await.status(), 200);
+
+    let answer = app.anonymous().post(PATH, json!({ "grant_type": "password" })).await;
+    let problems = problems(&answer);
+    for path in ["body.grant_type ", "body.client_id ", "body.refresh_token "] {
+        assert!(problems.iter().any(|problem| problem.starts_with(path)), "{path} in {problems:?}");
+    }
+    let none = app.anonymous().request("POST", PATH).send().await;
+    assert_error(&none, 400, "SCHEMA_ERROR");
+}
+
+#[tokio::test]
+async fn an_sdk_sends_its_headers_as_well() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.advance(SignedDuration::from_mins(11));
+    let expired = app.signed_in(&ada).without("x-stack-access-token");
+    assert_eq!(expired.post(PATH, request(&app, &ada)).await.status(), 200);
+}
+
+#[tokio::test]
+async fn headers_of_access_are_not_needed_and_must_be_right_when_they_are_there() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let form = [("grant_type", "refresh_token"), ("client_id", app.project_id().as_str()), ("refresh_token", ada.refresh_token.as_str())];
+    let send = |caller: support::Caller| async move { caller.request("POST", PATH).form(&form).send().await };
+    assert_eq!(send(app.anonymous()).await.status(), 200);
+    assert_eq!(send(app.client()).await.status(), 200);
+    let wrong = send(app.client().with("x-stack-publishable-client-key", "pck_wrong")).await;
+    assert_eq!((wrong.status(), wrong.code().as_str()), (401, "INVALID_PUBLISHABLE_CLIENT_KEY"));
+}

@@ -1,0 +1,148 @@
+//! `POST /api/v1/auth/sessions/current/refresh`.
+
+use jiff::SignedDuration;
+use serde_json::json;
+use support::{Caller, SignedIn, TestApp};
+
+use super::{assert_error, assert_takes_client_access, opens_own_data, problems};
+use crate::stored;
+
+const PATH: &str = "/api/v1/auth/sessions/current/refresh";
+
+/// A client that has lost its access token.
+fn with_refresh_token(app: &TestApp, token: &str) -> Caller {
+    app.client().with("x-stack-refresh-token", token)
+}
+
+async fn refresh(app: &TestApp, user: &SignedIn) -> support::Answer {
+    with_refresh_token(app, &user.refresh_token).post(PATH, json!({})).await
+}
+
+#[tokio::test]
+async fn a_refresh_token_gives_access_tokens_again_and_again() {
+    let app = TestApp::start().await;
+    let mut ada = app.sign_up("ada@example.com").await;
+    for _ in 0..3 {
+        app.advance(SignedDuration::from_mins(11));
+        assert!(!opens_own_data(&app, &ada).await, "it has expired");
+        let answer = refresh(&app, &ada).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        assert_eq!(answer.json().as_object().unwrap().keys().collect::<Vec<_>>(), ["access_token"]);
+        ada.access_token = answer.json()["access_token"].as_str().unwrap().to_owned();
+        assert!(opens_own_data(&app, &ada).await);
+    }
+}
+
+#[tokio::test]
+async fn no_body_is_needed() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let answer = with_refresh_token(&app, &ada.refresh_token).request("POST", PATH).send().await;
+    assert_eq!(answer.status(), 200);
+}
+
+#[tokio::test]
+async fn a_token_that_is_unknown_or_of_another_project_is_refused() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for token in ["0".repeat(45), "x".to_owned(), ada.refresh_token.to_uppercase(), ada.access_token.clone()] {
+        let answer = with_refresh_token(&app, &token).post(PATH, json!({})).await;
+        assert_error(&answer, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    }
+    let other = app.another_project().await;
+    let elsewhere = app.client_of(&other).with("x-stack-refresh-token", &ada.refresh_token).post(PATH, json!({})).await;
+    assert_error(&elsewhere, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+}
+
+#[tokio::test]
+async fn a_request_without_a_refresh_token_does_not_fit_its_schema() {
+    let app = TestApp::start().await;
+    let answer = app.client().post(PATH, json!({})).await;
+    assert_eq!(problems(&answer).len(), 1);
+    assert!(problems(&answer)[0].starts_with("headers.x-service-refresh-token "));
+}
+
+#[tokio::test]
+async fn a_session_ends_after_30_days_without_use() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.advance(SignedDuration::from_hours(30 * 24) - SignedDuration::from_millis(1));
+    assert_eq!(refresh(&app, &ada).await.status(), 200);
+    app.advance(SignedDuration::from_hours(30 * 24) - SignedDuration::from_millis(1));
+    assert_eq!(refresh(&app, &ada).await.status(), 200, "use prolongs it");
+    app.advance(SignedDuration::from_hours(30 * 24));
+    assert_error(&refresh(&app, &ada).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+}
+
+#[tokio::test]
+async fn a_session_ends_after_365_days_however_much_it_is_used() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for _ in 0..18 {
+        app.advance(SignedDuration::from_hours(20 * 24));
+        assert_eq!(refresh(&app, &ada).await.status(), 200);
+    }
+    app.advance(SignedDuration::from_hours(5 * 24));
+    assert_error(&refresh(&app, &ada).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+}
+
+#[tokio::test]
+async fn a_project_decides_how_long_its_sessions_live() {
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "session_max_age_seconds": 900, "session_max_idle_seconds": 400 } })).await;
+    let (used, idle) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
+    app.advance(SignedDuration::from_secs(399));
+    assert_eq!(refresh(&app, &used).await.status(), 200);
+    app.advance(SignedDuration::from_secs(1));
+    assert_error(&refresh(&app, &idle).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    app.advance(SignedDuration::from_secs(300));
+    assert_eq!(refresh(&app, &used).await.status(), 200);
+    app.advance(SignedDuration::from_secs(200));
+    assert_error(&refresh(&app, &used).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+}
+
+#[tokio::test]
+async fn an_ended_session_gives_no_more_access_tokens() {
+    let app = TestApp::start().await;
+    let (gone, kept) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
+    assert_eq!(app.signed_in(&gone).delete("/api/v1/auth/sessions/current").await.status(), 200);
+    assert_error(&refresh(&app, &gone).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    assert_eq!(refresh(&app, &kept).await.status(), 200);
+
+    stored::change_user(&app, &kept, |user| user.end_sessions(None)).await;
+    assert_error(&refresh(&app, &kept).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    let new = app.sign_in("ada@example.com").await;
+    assert_eq!(refresh(&app, &new).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_deleted_user_has_no_more_sessions() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    stored::delete_user(&app, &ada).await;
+    assert_error(&refresh(&app, &ada).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+}
+
+#[tokio::test]
+async fn the_next_access_token_says_what_has_changed() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.configure(json!({ "config": { "require_email_verification": true } })).await;
+    let access_token = refresh(&app, &ada).await.json()["access_token"].as_str().unwrap().to_owned();
+    let restricted = app.signed_in(&SignedIn { access_token, ..ada });
+    let details = assert_error(&restricted.get("/api/v1/users/me").await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+    assert_eq!(details, json!({ "restricted_reason": { "type": "email_not_verified" } }));
+    for allowing in ["x-stack-allow-restricted-user", "x-stack-allow-anonymous-user"] {
+        assert_eq!(restricted.clone().with(allowing, "true").get("/api/v1/users/me").await.status(), 200);
+        assert_eq!(restricted.clone().with(allowing, "TRUE").get("/api/v1/users/me").await.status(), 403);
+    }
+}
+
+#[tokio::test]
+async fn it_takes_client_access() {
+    let app = TestApp::start().await;
+    assert_takes_client_access(&app, "POST", PATH).await;
+    let ada = app.sign_up("ada@example.com").await;
+    let server = app.server().with("x-stack-refresh-token", &ada.refresh_token);
+    assert_eq!(server.post(PATH, json!({})).await.status(), 200);
+}

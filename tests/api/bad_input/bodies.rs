@@ -1,0 +1,227 @@
+//! Bodies and fields: what each error is.
+
+use serde_json::{Value, json};
+use support::{Answer, TestApp};
+
+use super::{assert_untouched, project_settings};
+
+const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
+const SEND_CODE: &str = "/api/v1/auth/otp/send-sign-in-code";
+
+async fn sign_up(app: &TestApp, content_type: &str, body: impl Into<Vec<u8>>) -> Answer {
+    let body: Vec<u8> = body.into();
+    app.client().request("POST", SIGN_UP).header("content-type", content_type).body(body).send().await
+}
+
+fn refusal(answer: &Answer) -> (u16, String) {
+    (answer.status(), answer.code())
+}
+
+fn error(status: u16, code: &str) -> (u16, String) {
+    (status, code.to_owned())
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_json_is_told_as_such() {
+    let app = TestApp::start().await;
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    let bodies: [&[u8]; 10] = [
+        b"{",
+        b"{\"email\"}",
+        b"{'email':1}",
+        b"{}x",
+        b"\xff",
+        b"{\"email\":\"\xc3\x28\"}",
+        b"{\"email\":\"\\ud800\"}",
+        b"NaN",
+        b"{\"email\":\"\x01\"}",
+        deep.as_bytes(),
+    ];
+    for body in bodies {
+        let answer = sign_up(&app, "application/json", body).await;
+        assert_eq!(refusal(&answer), error(400, "BODY_PARSING_ERROR"), "{:?}", String::from_utf8_lossy(&body[..body.len().min(40)]));
+        assert!(answer.json().get("details").is_none());
+    }
+    for content_type in ["text/plain", "application/octet-stream"] {
+        assert_eq!(refusal(&sign_up(&app, content_type, b"\xff").await), error(400, "BODY_PARSING_ERROR"));
+        assert_eq!(refusal(&sign_up(&app, content_type, "{}").await), error(400, "SCHEMA_ERROR"), "text is no object");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_media_type_is_told_as_a_body_that_cannot_be_read() {
+    let app = TestApp::start().await;
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" }).to_string();
+    for content_type in ["application/xml", "multipart/form-data; boundary=x", "text/html", "json", "application/jsonx", "", ";", "*/*"] {
+        assert_eq!(refusal(&sign_up(&app, content_type, body.clone()).await), error(400, "BODY_PARSING_ERROR"), "{content_type}");
+    }
+    let none = app.client().request("POST", SIGN_UP).body(body.clone()).send().await;
+    assert_eq!(refusal(&none), error(400, "BODY_PARSING_ERROR"));
+    assert_eq!(sign_up(&app, " Application/JSON ; charset=utf-8", body).await.status(), 200);
+    let form =
+        app.client().request("POST", SIGN_UP).form(&[("email", "form@example.com"), ("password", "correct horse battery")]).send().await;
+    assert_eq!(form.status(), 200);
+}
+
+#[tokio::test]
+async fn a_body_of_another_shape_or_none_does_not_fit_the_schema() {
+    let app = TestApp::start().await;
+    for body in ["null", "true", "1", "\"text\"", "[]", "[{}]", "{}", ""] {
+        assert_eq!(refusal(&sign_up(&app, "application/json", body).await), error(400, "SCHEMA_ERROR"), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_may_have_256_kib() {
+    let app = TestApp::start().await;
+    let body = |length: usize| {
+        let body = json!({ "email": "ada@example.com", "password": "" }).to_string();
+        let padding = " ".repeat(length - body.len());
+        format!("{body}{padding}")
+    };
+    let too_large = sign_up(&app, "application/json", body(256 * 1024 + 1)).await;
+    assert_eq!(refusal(&too_large), error(413, "BODY_TOO_LARGE"));
+    assert_eq!(too_large.json()["details"], json!({ "max_bytes": 256 * 1024 }));
+    assert_eq!(refusal(&sign_up(&app, "application/json", body(256 * 1024)).await), error(400, "PASSWORD_TOO_SHORT"));
+    assert_eq!(refusal(&sign_up(&app, "application/xml", body(10 << 20)).await), error(413, "BODY_TOO_LARGE"));
+    let get = app.client().request("GET", "/api/v1/projects/current").body(body(1 << 20)).send().await;
+    assert_eq!(get.status(), 200, "nobody reads the body of a GET");
+}
+
+#[tokio::test]
+async fn a_field_of_another_type_is_named_with_what_it_must_be() {
+    let app = TestApp::start().await;
+    for (value, kind) in [
+        (json!(1), "an integer"),
+        (json!(1.5), "a number"),
+        (json!(true), "a boolean"),
+        (json!(null), "null"),
+        (json!([]), "an array"),
+        (json!({}), "an object"),
+    ] {
+        let answer = app.client().post(SIGN_UP, json!({ "email": value, "password": value })).await;
+        let message = answer.json()["details"]["message"].as_str().unwrap().to_owned();
+        assert_eq!(answer.json()["error"], message.as_str());
+        for field in ["email", "password"] {
+            assert!(message.contains(&format!("\n  - body.{field} must be a string, not {kind}")), "{message}");
+        }
+        assert!(message.lines().next().unwrap().contains(&format!("POST {SIGN_UP}")), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_address_is_refused_and_what_is_odd_is_not() {
+    let app = TestApp::start().await;
+    let long = format!("{}@{}.com", "a".repeat(60), "b".repeat(240));
+    let wrong = [
+        "",
+        " ",
+        "ada",
+        "@",
+        "ada@",
+        "@example.com",
+        "ada@example",
+        "ada@example.c",
+        "a..da@example.com",
+        ".ada@example.com",
+        "ada.@example.com",
+        "a da@example.com",
+        "ada@exam ple.com",
+        "ada@@example.com",
+        "ada@example..com",
+        "ada@127.0.0.1",
+        "ada@[127.0.0.1]",
+        "\"ada\"@example.com",
+        "ada@example.com\r\nBcc: x@example.com",
+        "ada@example.com,bob@example.com",
+        "<ada@example.com>",
+        "ada\0@example.com",
+        "ädä@example.com",
+        &long,
+    ];
+    for email in wrong {
+        for (path, url) in [(SIGN_UP, "verification_callback_url"), (SEND_CODE, "callback_url")] {
+            let mut body = json!({ "email": email, url: "http://localhost/" });
+            if path == SIGN_UP {
+                body["password"] = json!("correct horse battery");
+            }
+            let answer = app.client().post(path, body).await;
+            assert_eq!(refusal(&answer), error(400, "SCHEMA_ERROR"), "{email:?}");
+            assert!(answer.json()["error"].as_str().unwrap().contains("body.email must be an e-mail address"), "{email:?}");
+        }
+    }
+    assert!(app.app.store.user_ids(app.project_id()).await.unwrap().is_empty());
+    for email in
+        ["a+b@example.com", "o'hara@example.com", "ada@bücher.example", "x@a.b.c.example.museum", "!#$%&'*+-/=?^_`{|}~@example.com"]
+    {
+        app.sign_up(email).await;
+        app.sign_in(email).await;
+    }
+}
+
+#[tokio::test]
+async fn repeated_keys_and_headers_have_one_meaning() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let caller = app.signed_in(&ada);
+    assert_eq!(caller.get("/api/v1/auth/sessions?limit=nonsense&limit=1").await.status(), 200, "the last key counts");
+    assert_eq!(refusal(&caller.get("/api/v1/auth/sessions?limit=1&limit=nonsense").await), error(400, "SCHEMA_ERROR"));
+    let same = caller.request("GET", "/api/v1/users/me").header("x-stack-access-type", "client").send().await;
+    assert_eq!(same.status(), 200);
+    let other = caller.request("GET", "/api/v1/users/me").header("x-stack-access-type", "server").send().await;
+    assert_eq!(refusal(&other), error(400, "CONFLICTING_HEADERS"));
+    let body = br#"{"email":"x","email":"bob@example.com","password":"correct horse battery"}"#;
+    assert_eq!(sign_up(&app, "application/json", *body).await.status(), 200, "the last field counts");
+}
+
+#[tokio::test]
+async fn ids_are_uuids_and_paths_are_taken_literally() {
+    let app = TestApp::start().await;
+    for id in [
+        "x",
+        "7f3c2a4e3f5b4d0e9a560f1f6c8f3d21",
+        "7f3c2a4e-3f5b-0d0e-9a56-0f1f6c8f3d21",
+        "{7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21}",
+        "ME",
+        "1%20OR%201=1",
+    ] {
+        let answer = app.server().get(&format!("/api/v1/auth/sessions?user_id={id}")).await;
+        assert_eq!(refusal(&answer), error(400, "SCHEMA_ERROR"), "{id}");
+    }
+    for id in ["x", "..%2f..", "%2e%2e", "a%2fb", "%00", "me"] {
+        let answer = app.server().get(&format!("/api/v1/emails/outbox/{id}")).await;
+        assert!([400, 404].contains(&answer.status()), "{id}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn a_setting_that_is_wrong_changes_none() {
+    let app = TestApp::start().await;
+    let settings = project_settings(&app).await;
+    let good = json!({ "display_name": "Changed", "config": { "sign_up_enabled": false } });
+    let wrong = [
+        ("session_max_age_seconds", json!(299)),
+        ("session_max_idle_seconds", json!(31_708_801)),
+        ("password_min_length", json!(7)),
+        ("password_min_length", json!(129)),
+        ("password_min_length", json!(-1)),
+        ("domains", json!([{ "domain": "javascript:alert(1)" }])),
+        ("domains", json!([{ "domain": "https://example.com", "handler_path": "relative" }])),
+        ("oauth_providers", json!([{ "id": "github", "client_id": "x" }])),
+        ("oauth_providers", json!([{ "id": "github", "type": "shared", "client_id": "x", "client_secret": "x" }])),
+        ("email_config", json!({ "type": "nothing" })),
+        ("sign_up_enabled", json!("maybe")),
+        ("unknown", json!(1)),
+    ];
+    for (name, value) in wrong {
+        let mut body: Value = good.clone();
+        body["config"][name] = value;
+        let answer = app.admin().patch("/api/v1/internal/projects/current", body).await;
+        assert_eq!(refusal(&answer), error(400, "SCHEMA_ERROR"), "{name}");
+        assert!(answer.json()["error"].as_str().unwrap().contains(&format!("body.config.{name}")), "{}", answer.text());
+    }
+    assert_untouched(&app, &settings).await;
+    app.configure(json!({ "config": { "email_config": { "type": "standard", "sender_name": "Ada", "sender_email": "ada@example.com" } } }))
+        .await;
+    assert_eq!(project_settings(&app).await["config"]["email_config"]["type"], "standard");
+}

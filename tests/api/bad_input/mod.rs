@@ -1,0 +1,45 @@
+//! Requests that no client of ours sends: each gets an error of its interface, and nothing half-written stays.
+
+mod bodies;
+mod large;
+mod sweep;
+
+use serde_json::{Value, json};
+use shared::product_api::KnownError;
+use support::{Answer, TestApp};
+
+/// Checks that an answer is no failure of ours, and in the form of its interface if it is an error.
+#[track_caller]
+fn assert_is_answered(answer: &Answer, is_content: bool, what: &str) {
+    assert!(answer.status() < 500, "{what}: {} {}", answer.status(), answer.text());
+    if answer.status() < 400 || answer.text().is_empty() {
+        return;
+    }
+    let body = answer.json();
+    let fields = |value: &Value| value.as_object().map(|object| object.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
+    if is_content {
+        assert_eq!(
+            (fields(&body), fields(&body["error"])),
+            (vec!["error".to_owned()], ["code", "documentation_url", "hint", "message"].map(str::to_owned).to_vec()),
+            "{what}"
+        );
+    } else {
+        assert!(KnownError::CODES.contains(&answer.code().as_str()), "{what}: {body}");
+        assert!(fields(&body).iter().all(|field| ["code", "details", "error"].contains(&field.as_str())), "{what}: {body}");
+    }
+}
+
+/// Checks that the project is as it was made: no account but those of anonymous users, no mail, no other setting.
+async fn assert_untouched(app: &TestApp, settings: &Value) {
+    for id in app.app.store.user_ids(app.project_id()).await.unwrap() {
+        let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;
+        assert!(user.is_anonymous && user.channels.is_empty(), "{user:?}");
+    }
+    let mails = app.server().get("/api/v1/emails/outbox").await.json();
+    assert_eq!(mails["items"], json!([]));
+    assert_eq!(&project_settings(app).await, settings);
+}
+
+async fn project_settings(app: &TestApp) -> Value {
+    app.admin().get("/api/v1/internal/projects/current").await.json()
+}

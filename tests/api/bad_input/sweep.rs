@@ -1,0 +1,165 @@
+//! Every operation there is, with everything that is wrong with a request.
+
+use edge_functions::fallback::all_routes;
+use shared::http::{Interface, Route};
+use support::{Caller, TestApp};
+
+use super::{assert_is_answered, assert_untouched, project_settings};
+
+const UUID: &str = "7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21";
+
+/// What stands in a path where a parameter is.
+const PARAMETERS: [&str; 10] = ["x", UUID, "me", "..%2f..", "%2e%2e", "a%2Fb", "%00", "%ff%fe", "%F0%9F%92%A1", "%25%7B%7D"];
+
+const QUERIES: [&str; 12] = [
+    "",
+    "?",
+    "?unknown=1",
+    "?limit=1&limit=2&cursor=x&cursor=y",
+    "?limit=-1",
+    "?limit=99999999999999999999999",
+    "?cursor=%ff%fe%00",
+    "?cursor=%F0%9F%92%A1",
+    "?user_id=..%2f..%2f&user_id=me",
+    "?=&&==&%=%zz&%",
+    "?user_id[]=1&user_id[a]=2",
+    "?client_id=x&client_secret=x&redirect_uri=http://localhost&scope=x&state=x&grant_type=authorization_code&code_challenge=x&code_challenge_method=S256&response_type=code",
+];
+
+const BODIES: [(&str, &[u8]); 26] = [
+    ("application/json", b""),
+    ("application/json", b"{"),
+    ("application/json", b"null"),
+    ("application/json", b"true"),
+    ("application/json", b"[]"),
+    ("application/json", b"\"text\""),
+    ("application/json", b"1e999"),
+    ("application/json", b"{}"),
+    ("application/json", b"{}{}"),
+    ("application/json", b"{\"a\":1,}"),
+    ("application/json", b"\xef\xbb\xbf{}"),
+    ("application/json", b"{\"email\":\"\xff\xfe\"}"),
+    ("application/json", b"{\"email\":\"\\ud800\"}"),
+    ("application/json", b"{\"email\":\"a\\u0000@example.com\",\"password\":\"\\u0000\\u0000\\u0000\\u0000\\u0000\\u0000\\u0000\\u0000\"}"),
+    ("application/json", b"{\"email\":1,\"password\":[],\"code\":{},\"config\":\"x\",\"grant_type\":null}"),
+    ("application/json", b"{\"__proto__\":{},\"constructor\":{},\"$where\":\"1\"}"),
+    ("application/json; charset=utf-16", b"{\"a\":1}"),
+    ("text/plain", b"{}"),
+    ("text/plain", b"\xff"),
+    ("application/octet-stream", b"\x00\x01"),
+    ("application/x-www-form-urlencoded", b"email=%ff&email=x&%&=&code=%00"),
+    ("multipart/form-data; boundary=x", b"--x--"),
+    ("application/xml", b"<a/>"),
+    ("", b"{}"),
+    (";;;", b"{}"),
+    ("café", b"{}"),
+];
+
+/// Headers that nobody sends, by name and value.
+const HEADERS: [(&str, &str); 12] = [
+    ("x-stack-project-id", "käse"),
+    ("x-stack-project-id", "../../x"),
+    ("x-stack-access-type", "root"),
+    ("x-stack-access-token", "a.b.c"),
+    ("x-stack-refresh-token", "ü"),
+    ("x-stack-branch-id", "../main"),
+    ("x-stack-admin-access-token", "e30.e30.e30"),
+    ("x-stack-client-version", "ü"),
+    ("x-service-project-id", "another"),
+    ("if-match", "\"\u{ff}\""),
+    ("cloudfront-viewer-latitude", "NaN"),
+    ("cloudfront-viewer-address", ":"),
+];
+
+fn callers(app: &TestApp) -> [Caller; 4] {
+    [app.anonymous(), app.client(), app.server(), app.admin()]
+}
+
+fn path(route: &Route, parameter: &str) -> String {
+    let segments = route.path.split('/').map(|segment| if segment.starts_with('{') { parameter } else { segment });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// Sends a request to every operation, as every caller.
+async fn send_to_all(app: &TestApp, parameter: &str, query: &str, body: (&'static str, &'static [u8]), header: Option<(&str, &str)>) {
+    for route in all_routes() {
+        let path = format!("{}{query}", path(&route, parameter));
+        for caller in callers(app) {
+            let mut request = caller.request(route.verb.name(), &path).header("content-type", body.0).body(body.1);
+            if let Some((name, value)) = header {
+                request = request.header(name, value);
+            }
+            let answer = request.send().await;
+            let what = format!("{} {path} {body:?} {header:?}", route.name);
+            assert_is_answered(&answer, route.interface == Interface::Content, &what);
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_body_makes_an_operation_fail() {
+    let app = TestApp::start().await;
+    let settings = project_settings(&app).await;
+    for body in BODIES {
+        send_to_all(&app, UUID, "", body, None).await;
+    }
+    assert_untouched(&app, &settings).await;
+}
+
+#[tokio::test]
+async fn no_query_and_no_path_makes_an_operation_fail() {
+    let app = TestApp::start().await;
+    let settings = project_settings(&app).await;
+    for query in QUERIES {
+        send_to_all(&app, "x", query, ("application/json", b"{}"), None).await;
+    }
+    for parameter in PARAMETERS {
+        send_to_all(&app, parameter, "", ("application/json", b"{}"), None).await;
+    }
+    assert_untouched(&app, &settings).await;
+}
+
+#[tokio::test]
+async fn no_header_makes_an_operation_fail() {
+    let app = TestApp::start().await;
+    let settings = project_settings(&app).await;
+    for header in HEADERS {
+        send_to_all(&app, UUID, "", ("application/json", b"{}"), Some(header)).await;
+    }
+    assert_untouched(&app, &settings).await;
+}
+
+#[tokio::test]
+async fn a_path_beside_those_of_the_operations_is_an_error_of_its_interface() {
+    let app = TestApp::start().await;
+    let content = ["/", "//", "/api/v1/apps/..%2fsite", "/api/v1/apps/%2e%2e", "/api/v1/apps/%ff", "/%ff", "/apps/%00", "/api/v1/site%2f"];
+    let product = [
+        "/api/v1/%2e%2e/health",
+        "/api/v1/users%2fme",
+        "/api/v1/users/me%2f",
+        "/api/v1/users/%ff",
+        "/api/v1//users/me",
+        "/API/v1/users/me",
+        "/api/v1/users/me;x=1",
+    ];
+    for method in ["GET", "POST", "PATCH", "DELETE", "PUT"] {
+        for path in content.iter().chain(&product) {
+            let answer = app.client().request(method, path).send().await;
+            let is_content = edge_functions::fallback::interface(path) == Interface::Content;
+            assert!([404, 405].contains(&answer.status()), "{method} {path}: {}", answer.status());
+            assert_is_answered(&answer, is_content, path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_operation_refuses_who_does_not_prove_its_access() {
+    let app = TestApp::start().await;
+    let open = ["auth-oauth-authorize", "auth-oauth-token", "projects-jwks-read", "edge-health"];
+    for route in all_routes().iter().filter(|route| route.interface == Interface::Product && !open.contains(&route.name)) {
+        let anonymous = app.anonymous().request(route.verb.name(), &path(route, UUID)).send().await;
+        assert_eq!((anonymous.status(), anonymous.code().as_str()), (400, "ACCESS_TYPE_REQUIRED"), "{}", route.name);
+        let wrong = app.admin().with("x-stack-super-secret-admin-key", "x").request(route.verb.name(), &path(route, UUID)).send().await;
+        assert_eq!((wrong.status(), wrong.code().as_str()), (401, "INVALID_SUPER_SECRET_ADMIN_KEY"), "{}", route.name);
+    }
+}

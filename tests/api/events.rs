@@ -1,0 +1,135 @@
+//! Every event file, through the real handlers: what API Gateway sends is what an operation understands.
+//!
+//! The world that the events speak of is set up first: their project and keys, the user `ada@example.com`, the code, the refresh token
+//! and the mail that they name. Then each must succeed.
+
+use std::path::{Path, PathBuf};
+
+use axum::body::Body;
+use gateway::keys::Keys;
+use http_body_util::BodyExt as _;
+use jiff::Timestamp;
+use serde_json::json;
+use shared::model::code::{Code, Purpose, StoredCode};
+use shared::model::email::Email;
+use shared::model::id::{EmailId, ProjectId, SessionId, UserId};
+use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use shared::model::project::ProjectConfig;
+use shared::model::session::{Session, after};
+use shared::model::user::User;
+use shared::store::users::EmailClaim;
+use shared::store::{Write, codes, outbox, sessions, users};
+use support::TestApp;
+
+const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
+const KEY: &str = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc";
+const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
+const REFRESH_TOKEN: &str = "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
+const USER: &str = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
+const MAIL: &str = "3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b";
+
+/// A session that is not the one of the access token.
+const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
+
+/// The service with everything that the events name; gives the access tokens of a user with a password and of one without.
+async fn world() -> (TestApp, String, String) {
+    let project = ProjectId::parse(PROJECT).unwrap();
+    let app = TestApp::start().await;
+    let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{KEY}").into());
+    let keys = Keys { project_id: project.clone(), client, server, admin };
+    keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
+    app.publish(&gateway::content::sample("https://site.example")).await;
+    let (user, session) = write_account(&app, &project).await;
+    let bare = User::new(&app.app.entropy, app.now());
+    app.app.store.transact([users::create(&project, &bare).unwrap()]).await.unwrap();
+    write_provider(&app, &project).await;
+    let tokens = [user, bare].map(|user| {
+        let subject = user.subject(&project, &ProjectConfig::default(), session.id);
+        app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
+    });
+    let [token, bare_token] = tokens;
+    (app, token, bare_token)
+}
+
+async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
+    let (entropy, now) = (&app.app.entropy, app.now());
+    let email = Email::parse("ada@example.com").unwrap();
+    let mut user = User { id: UserId::parse(USER).unwrap(), ..User::new(entropy, now) };
+    user.password = Some(app.app.hasher.hash(entropy, &"correct horse battery".to_owned().into()).await);
+    user.add_primary_email(entropy, email.clone(), true);
+    let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
+    let code = Code::parse(CODE).unwrap();
+    let stored = |purpose| StoredCode {
+        purpose,
+        email: email.clone(),
+        user_id: Some(user.id),
+        channel_id: None,
+        expires_at: after(now, Purpose::SignIn.life()),
+        used: false,
+    };
+    let mut writes: Vec<Write> = vec![
+        users::create(project, &user).unwrap(),
+        users::claim_email(project, &email, &EmailClaim { user_id: user.id, is_verified: true }).unwrap(),
+        codes::create(project, &code, &stored(Purpose::SignIn)).unwrap(),
+        codes::create(project, &code, &stored(Purpose::VerifyEmail)).unwrap(),
+        codes::create(project, &code, &stored(Purpose::ResetPassword)).unwrap(),
+        outbox::create(project, &mail(user.id, now)).unwrap(),
+    ];
+    writes.extend(sessions::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
+    let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
+    writes.extend(sessions::create(project, &other, &entropy.code()).unwrap());
+    app.app.store.transact(writes).await.unwrap();
+    (user, session)
+}
+
+fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {
+    let source =
+        Source { builtin: None, subject: Some("Hello".to_owned()), html: Some("<p>Hello</p>".to_owned()), text: None, theme_id: None };
+    let new = NewEntry {
+        to: Recipients::UserPrimaryEmail { user_id },
+        source,
+        variables: serde_json::Map::new(),
+        category: Category::Transactional,
+        is_high_priority: false,
+        created_with: CreatedWith::ProgrammaticCall,
+        scheduled_at: None,
+    };
+    OutboxEntry::new(EmailId::parse(MAIL).unwrap(), new, now)
+}
+
+async fn write_provider(app: &TestApp, project: &ProjectId) {
+    let providers = json!({ "config": { "magic_link_enabled": true, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
+    let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{KEY}"));
+    assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
+}
+
+fn event_files() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
+    let areas = std::fs::read_dir(root).unwrap().map(|area| area.unwrap().path()).filter(|area| !area.ends_with("workers"));
+    let mut files: Vec<PathBuf> = areas.flat_map(|area| std::fs::read_dir(area).unwrap().map(|file| file.unwrap().path())).collect();
+    files.sort();
+    files
+}
+
+#[tokio::test]
+async fn every_event_of_an_operation_succeeds() {
+    for file in event_files() {
+        let name = format!("{}/{}", file.parent().unwrap().file_name().unwrap().display(), file.file_stem().unwrap().display());
+        let (app, token, bare_token) = world().await;
+        let event = std::fs::read_to_string(&file).unwrap().replace("<access token>", &token);
+        let event = event.replace("<access token without password>", &bare_token);
+        let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (parts, body) = request.into_parts();
+        let mut request = http::Request::new(Body::from(body.to_vec()));
+        *request.method_mut() = parts.method;
+        // As over HTTP, where a request line has no host.
+        *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
+        *request.headers_mut() = parts.headers;
+
+        let answer = app.answer(request).await;
+        let status = answer.status().as_u16();
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let expected = if name == "edge/fallback" { 405 } else { 200 };
+        assert_eq!(status, expected, "{name}: {}", String::from_utf8_lossy(&body));
+    }
+}

@@ -1,0 +1,74 @@
+//! What no operation makes yet, written to the table directly.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use secrecy::{ExposeSecret as _, SecretString};
+use shared::model::id::UserId;
+use shared::model::project::{ApiKey, ProjectConfig, SessionSettings};
+use shared::model::session::Session;
+use shared::model::user::User;
+use shared::store::{sessions, users};
+use support::{SignedIn, TestApp};
+
+pub(crate) fn user_id(user: &SignedIn) -> UserId {
+    UserId::parse(&user.user_id).unwrap()
+}
+
+/// A user who has nothing but a session.
+pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
+    let (app, project, now) = (&app.app, app.project_id(), app.now());
+    let mut user = User::new(&app.entropy, now);
+    user.is_anonymous = true;
+    let session = Session::start(&user, &SessionSettings::default(), None, &app.entropy, now);
+    let refresh_token = app.entropy.code();
+    let mut writes = vec![users::create(project, &user).unwrap()];
+    writes.extend(sessions::create(project, &session, &refresh_token).unwrap());
+    app.store.transact(writes).await.unwrap();
+    let subject = user.subject(project, &ProjectConfig::default(), session.id);
+    SignedIn {
+        user_id: user.id.to_string(),
+        email: String::new(),
+        access_token: app.signer.sign(&subject, now, app.settings.access_token_life),
+        refresh_token: refresh_token.expose_secret().to_owned(),
+    }
+}
+
+pub(crate) async fn delete_user(app: &TestApp, user: &SignedIn) {
+    let (store, key) = (&app.app.store, users::user_key(app.project_id(), user_id(user)));
+    let delete = store.client().delete_item().table_name(store.table());
+    delete.key("pk", AttributeValue::S(key.pk)).key("sk", AttributeValue::S(key.sk)).send().await.unwrap();
+}
+
+/// Changes a user as the operations of its account do.
+pub(crate) async fn change_user(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut User)) {
+    let (store, project) = (&app.app.store, app.project_id());
+    let mut row = store.user(project, user_id(user)).await.unwrap().unwrap();
+    change(&mut row.user);
+    store.write(users::replace(project, &row.user, row.version).unwrap()).await.unwrap();
+}
+
+/// Adds sessions that began now, and gives their refresh tokens.
+pub(crate) async fn add_sessions(app: &TestApp, user: &SignedIn, count: usize, change: impl Fn(&mut Session)) -> Vec<String> {
+    let (store, project) = (&app.app.store, app.project_id());
+    let row = store.user(project, user_id(user)).await.unwrap().unwrap();
+    let mut tokens = Vec::with_capacity(count);
+    let mut writes = Vec::with_capacity(2 * count);
+    for _ in 0..count {
+        let mut session = Session::start(&row.user, &SessionSettings::default(), None, &app.app.entropy, app.now());
+        change(&mut session);
+        let token = app.app.entropy.code();
+        writes.extend(sessions::create(project, &session, &token).unwrap());
+        tokens.push(token.expose_secret().to_owned());
+    }
+    for chunk in writes.chunks(100) {
+        store.transact(chunk.to_vec()).await.unwrap();
+    }
+    tokens
+}
+
+/// Replaces a key of the project by what `change` makes of it.
+pub(crate) async fn change_key(app: &TestApp, secret: &SecretString, change: impl FnOnce(&mut ApiKey)) {
+    let (store, project) = (&app.app.store, app.project_id());
+    let mut key = store.api_key(project, secret).await.unwrap().unwrap();
+    change(&mut key);
+    store.add_api_key(project, secret, &key).await.unwrap();
+}

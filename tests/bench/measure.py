@@ -1,0 +1,111 @@
+"""Measures a release gateway over HTTP. Medians of several runs; see `run` beside this file."""
+
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+GATEWAY, SECONDS = sys.argv[1], int(sys.argv[2])
+PORT = 8791
+BASE = f"http://127.0.0.1:{PORT}"
+ROUNDS = 5
+
+
+def start(folder):
+    """Starts a gateway and says how long it took until it answered, in milliseconds."""
+    began = time.perf_counter()
+    process = subprocess.Popen([GATEWAY, "--data", folder, "--listen", f"127.0.0.1:{PORT}"], stdout=subprocess.DEVNULL)
+    while True:
+        try:
+            urllib.request.urlopen(BASE + "/health", timeout=1).read()
+            return process, (time.perf_counter() - began) * 1000
+        except OSError:
+            time.sleep(0.001)
+
+
+def stop(process):
+    process.terminate()
+    process.wait(timeout=15)
+
+
+def resident_megabytes(process):
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+        return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1)) / 1024
+
+
+def call(headers, path, body):
+    request = urllib.request.Request(BASE + path, json.dumps(body).encode(), {**headers, "content-type": "application/json"})
+    return json.load(urllib.request.urlopen(request))
+
+
+def wrk(connections, path, headers, body=None):
+    """Requests per second and median latency in milliseconds."""
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency"]
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
+        if body is not None:
+            script.write(f'wrk.method = "POST"\nwrk.body = [[{json.dumps(body)}]]\nwrk.headers["content-type"] = "application/json"\n')
+            script.flush()
+            command += ["-s", script.name]
+        for name, value in headers.items():
+            command += ["-H", f"{name}: {value}"]
+        out = subprocess.run([*command, BASE + path], check=True, capture_output=True, text=True).stdout
+    if "Non-2xx" in out:
+        raise SystemExit(f"{path}: {out}")
+    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
+    value, unit = re.search(r"50%\s+([\d.]+)(us|ms|s)", out).groups()
+    return rate, float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+
+
+def main():
+    first, later, idle = [], [], []
+    for _ in range(ROUNDS):
+        folder = tempfile.mkdtemp()
+        process, ready = start(folder)
+        first.append(ready)
+        time.sleep(0.5)
+        idle.append(resident_megabytes(process))
+        stop(process)
+        process, ready = start(folder)
+        later.append(ready)
+        stop(process)
+        shutil.rmtree(folder)
+    print(f"ready, first start:  {statistics.median(first):6.1f} ms")
+    print(f"ready, later starts: {statistics.median(later):6.1f} ms")
+    print(f"idle memory:         {statistics.median(idle):6.1f} MB")
+
+    folder = tempfile.mkdtemp()
+    process, _ = start(folder)
+    try:
+        keys = dict(line.strip().split("=", 1) for line in open(f"{folder}/keys.env", encoding="ascii"))
+        client = {
+            "x-service-access-type": "client",
+            "x-service-project-id": keys["GATELET_PROJECT_ID"],
+            "x-service-publishable-client-key": keys["GATELET_PUBLISHABLE_CLIENT_KEY"],
+        }
+        account = {"email": "ada@example.com", "password": "correct horse battery"}
+        token = call(client, "/api/v1/auth/password/sign-up", account)["access_token"]
+        user = {**client, "x-service-access-token": token}
+        code = {"code": "0" * 45}
+        operations = [
+            ("list apps", "/api/v1/apps", {}, None),
+            ("get current user", "/api/v1/users/me", user, None),
+            ("list sessions", "/api/v1/auth/sessions?limit=10", user, None),
+            ("check code", "/api/v1/auth/otp/sign-in/check-code", client, code),
+            ("sign in (argon2)", "/api/v1/auth/password/sign-in", client, account),
+        ]
+        print(f"\n{'operation':20} {'1 connection: req/s':>20} {'median ms':>10} {'16 connections: req/s':>22} {'median ms':>10}")
+        for name, path, headers, body in operations:
+            one, many = wrk(1, path, headers, body), wrk(16, path, headers, body)
+            print(f"{name:20} {one[0]:20.0f} {one[1]:10.2f} {many[0]:22.0f} {many[1]:10.2f}")
+        print(f"\nmemory after the load: {resident_megabytes(process):.1f} MB")
+    finally:
+        stop(process)
+        shutil.rmtree(folder)
+
+
+main()

@@ -1,0 +1,113 @@
+//! The API document has every operation once, and every code.
+
+use std::collections::BTreeMap;
+
+use infra::{openapi, operations, reference};
+use serde_json::Value;
+use shared::content_api::Problem;
+use shared::product_api::KnownError;
+
+const URL: &str = "https://api.example.com";
+
+fn document() -> Value {
+    openapi::json(URL, URL).unwrap()
+}
+
+/// Every operation of the document by its id: method, path, and what is said of it.
+fn documented(document: &Value) -> Vec<(String, String, String, Value)> {
+    let mut found = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let id = operation["operationId"].as_str().unwrap().to_owned();
+            found.push((id, method.to_uppercase(), path.clone(), operation.clone()));
+        }
+    }
+    found
+}
+
+fn references(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => {
+            found.extend(object.get("$ref").and_then(Value::as_str).map(str::to_owned));
+            object.values().for_each(|value| references(value, found));
+        }
+        Value::Array(array) => array.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_operation_is_documented_once() {
+    let document = document();
+    let mut documented: BTreeMap<_, _> = documented(&document).into_iter().map(|(id, method, path, _)| (id, (method, path))).collect();
+    for operation in operations::all() {
+        let route = operation.route;
+        let found = documented.remove(route.name).unwrap_or_else(|| panic!("{} is not documented", route.name));
+        assert_eq!(found, (route.verb.name().to_owned(), route.path.to_owned()));
+    }
+    assert!(documented.is_empty(), "documented without being an operation: {documented:?}");
+}
+
+#[test]
+fn every_operation_has_a_summary_its_area_an_answer_and_its_path_parameters() {
+    let document = document();
+    let areas: Vec<&Value> = document["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]).collect();
+    for (id, _, path, operation) in documented(&document) {
+        assert!(operation["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{id}");
+        assert!(areas.contains(&&operation["tags"][0]), "{id}: its area is not described");
+        let success = operation["responses"].as_object().unwrap().keys().any(|status| status.starts_with(['2', '3']));
+        assert!(success, "{id} never succeeds");
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let named = parameters.iter().filter(|parameter| parameter["in"] == "path").count();
+        assert_eq!(named, path.matches('{').count(), "{id}: {path} and its parameters differ");
+    }
+}
+
+#[test]
+fn every_code_is_documented() {
+    let document = document();
+    let listed = |pointer: &str| document.pointer(pointer).and_then(Value::as_array).cloned().unwrap();
+    let product = listed("/components/schemas/ProductErrorCode/enum");
+    assert!(KnownError::CODES.iter().all(|code| product.contains(&Value::from(*code))));
+    let content = listed("/components/schemas/ContentError/properties/error/properties/code/enum");
+    assert!(Problem::ALL.iter().all(|problem| content.contains(&Value::from(problem.code()))));
+    let page = reference::reference_html(&document).unwrap();
+    for code in KnownError::CODES.iter().copied().chain(Problem::ALL.map(Problem::code)) {
+        assert!(page.contains(&format!("id=\"{code}\"")), "the reference page has no anchor {code}");
+    }
+}
+
+#[test]
+fn every_error_of_a_route_is_among_its_answers() {
+    let documented: BTreeMap<_, _> = documented(&document()).into_iter().map(|(id, _, _, operation)| (id, operation)).collect();
+    for operation in operations::all() {
+        let answers = documented[operation.route.name]["responses"].as_object().unwrap();
+        for code in operation.route.errors {
+            let has = answers.values().any(|answer| answer["x-codes"].as_array().is_some_and(|codes| codes.contains(&Value::from(*code))));
+            assert!(has, "{} does not document {code}", operation.route.name);
+        }
+    }
+}
+
+#[test]
+fn every_reference_leads_to_a_schema_and_no_name_means_two() {
+    let document = document();
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    for reference in found {
+        assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference} leads nowhere");
+    }
+    let clashes = openapi::clashes(&operations::all());
+    assert!(clashes.is_empty(), "different types in different operations have these names: {clashes:?}");
+}
+
+#[test]
+fn the_reference_page_has_every_operation_and_loads_nothing() {
+    let page = reference::reference_html(&document()).unwrap();
+    for operation in operations::all() {
+        assert!(page.contains(&format!("id=\"{}\"", operation.route.name)), "{} is not on the page", operation.route.name);
+    }
+    for loading in ["<script src", "<link ", "@import", "url(", "<img"] {
+        assert!(!page.contains(loading), "the page loads something by {loading}");
+    }
+}

@@ -1,0 +1,31 @@
+//! What is rendered and checked in is what the code renders.
+
+use infra::checked_in::{File, template_file, watch_file};
+use infra::operations;
+
+fn assert_current(file: &File) {
+    // Not assert_eq: two thousand lines would say less than this.
+    let line = file.found.lines().zip(file.wanted.lines()).position(|(found, wanted)| found != wanted);
+    let line = line.unwrap_or_else(|| file.found.lines().count().min(file.wanted.lines().count())) + 1;
+    assert!(file.is_current(), "{} differs from line {line} on; run `cargo run -p infra -- render`", file.path.display());
+}
+
+#[test]
+fn the_template_is_what_the_routes_render() {
+    assert_current(&template_file().unwrap());
+}
+
+#[test]
+fn the_routes_of_cargo_lambda_watch_are_what_the_routes_render() {
+    assert_current(&watch_file().unwrap());
+}
+
+#[test]
+fn every_operation_has_a_watch_route() {
+    let manifest = watch_file().unwrap().found;
+    for operation in operations::all() {
+        let (path, name) = (format!("\"{}\" = ", operation.route.path), format!("function = \"{}\"", operation.route.name));
+        let has = manifest.lines().any(|line| line.starts_with(&path) && line.contains(&name));
+        assert!(has, "{} has no watch route", operation.route.name);
+    }
+}

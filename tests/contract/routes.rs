@@ -1,0 +1,88 @@
+//! Routes: what each must have in the code.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use infra::checked_in::root;
+use infra::openapi::common;
+use infra::{operations, workers};
+
+use crate::tree;
+
+/// What CloudFormation leaves of Lambda's 64 characters beside `gatelet-`, the stage and a dash.
+const LONGEST_NAME: usize = 43;
+
+#[test]
+fn a_name_is_unique_and_begins_with_its_area() {
+    let areas = tree::areas();
+    let mut seen = BTreeSet::new();
+    for operation in operations::all() {
+        let name = operation.route.name;
+        assert!(seen.insert(name), "two operations have the name {name}");
+        assert!(areas.contains(operation.area()), "{name} begins with no folder of functions/");
+        assert!(name.len() <= LONGEST_NAME, "{name} is too long for a function's name");
+        let plain = name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-');
+        assert!(plain, "{name} has other characters than lower-case letters, digits and dashes");
+    }
+}
+
+#[test]
+fn a_method_of_a_path_belongs_to_one_operation() {
+    let mut seen = BTreeSet::new();
+    for operation in operations::all() {
+        // Parameters of one path may have different names, and would still be one route.
+        let path = operation.route.path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment });
+        let key = (operation.route.verb.name(), path.collect::<Vec<_>>().join("/"));
+        assert!(seen.insert(key), "{} has the route of another operation", operation.route.name);
+    }
+}
+
+#[test]
+fn every_operation_says_in_one_line_what_it_does() {
+    for operation in operations::all() {
+        let (name, summary) = (operation.route.name, operation.route.summary);
+        assert!(!summary.is_empty(), "{name} has no summary");
+        assert!(summary.len() <= 120, "{name}: a summary is one line");
+        assert!(!summary.contains(['\n', '"']) && !summary.ends_with('.'), "{name}: a summary is one line, without quotes and full stop");
+    }
+}
+
+#[test]
+fn every_error_of_a_route_is_in_the_catalog_of_its_interface() {
+    for operation in operations::all() {
+        for code in operation.route.errors {
+            let status = common::status(operation.route.interface, code);
+            assert!(status.is_some(), "{} answers {code}, which is in no catalog", operation.route.name);
+        }
+    }
+}
+
+#[test]
+fn every_function_has_a_binary_and_every_binary_a_function() {
+    let routes = operations::all();
+    let known = routes.iter().map(|operation| operation.route.name).chain(workers::ALL.iter().map(|worker| worker.name));
+    let known: BTreeSet<String> = known.map(str::to_owned).collect();
+    let mut found = BTreeSet::new();
+    for area in tree::areas() {
+        for binary in tree::stems(&root().join(format!("functions/{area}/src/bin")), ".rs") {
+            assert!(binary.starts_with(&format!("{area}-")), "functions/{area}/src/bin/{binary}.rs is in the folder of another area");
+            found.insert(binary);
+        }
+    }
+    let (missing, unknown): (Vec<_>, Vec<_>) = (known.difference(&found).collect(), found.difference(&known).collect());
+    assert!(missing.is_empty(), "without a binary functions/<area>/src/bin/<name>.rs: {missing:?}");
+    assert!(unknown.is_empty(), "binaries of no operation (is it in the list of its area?) and no worker: {unknown:?}");
+}
+
+#[test]
+fn no_two_binaries_run_the_same_operation() {
+    let mut seen = BTreeMap::new();
+    for operation in operations::all() {
+        let name = operation.route.name;
+        let text = std::fs::read_to_string(root().join(format!("functions/{}/src/bin/{name}.rs", operation.area()))).unwrap();
+        let code: String = text.lines().filter(|line| !line.starts_with("//")).collect();
+        assert!(code.contains(&format!("{}_functions::", operation.area())), "{name}.rs runs nothing of its area");
+        if let Some(other) = seen.insert(code, name) {
+            panic!("{name}.rs and {other}.rs run the same operation");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The files of the repository, as the tests look for them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use infra::checked_in::root;
+use serde_json::Value;
+
+/// The areas: folders below `functions/`.
+pub(crate) fn areas() -> BTreeSet<String> {
+    names(&root().join("functions"))
+}
+
+/// Names of what is in a folder; none when there is no such folder.
+pub(crate) fn names(folder: &Path) -> BTreeSet<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return BTreeSet::new() };
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Names without their extension, of the files that have it.
+pub(crate) fn stems(folder: &Path, extension: &str) -> BTreeSet<String> {
+    names(folder).iter().filter_map(|name| name.strip_suffix(extension)).map(str::to_owned).collect()
+}
+
+pub(crate) fn event(area: &str, name: &str) -> Value {
+    let path: PathBuf = root().join(format!("events/{area}/{name}.json"));
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The checked-in template; of `!Ref X` and the like the X is left.
+pub(crate) fn template() -> Value {
+    let text = fs::read_to_string(root().join("infra/template.yaml")).unwrap();
+    serde_saphyr::from_str(&text).unwrap()
+}
