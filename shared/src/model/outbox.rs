@@ -21,9 +21,6 @@ pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
 /// How often sending is tried.
 pub const MAX_ATTEMPTS: u32 = 5;
 
-/// Largest entry, in bytes of its JSON: an item of DynamoDB has 400 KB at most, with its keys and what workers add later.
-pub const MAX_BYTES: usize = 360_000;
-
 /// The theme of every mail that names none.
 pub const DEFAULT_THEME: Uuid = uuid!("1df07ae6-abf3-4a40-83a5-a1a2cbe336ac");
 
@@ -372,11 +369,6 @@ impl OutboxEntry {
             Stage::Clicked { .. } => Status::Clicked,
             Stage::MarkedAsSpam { .. } => Status::MarkedAsSpam,
         }
-    }
-
-    /// Whether the table could not keep the entry.
-    pub fn is_too_large(&self) -> bool {
-        serde_json::to_vec(self).map_or(true, |json| json.len() > MAX_BYTES)
     }
 
     /// When a worker has something to do with the entry; never for one that is paused or at its end.

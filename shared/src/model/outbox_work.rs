@@ -4,8 +4,11 @@
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::outbox::{Failure, MAX_ATTEMPTS, MAX_BYTES, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
+use super::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
 use super::session::after;
+
+/// Largest entry, in bytes of its JSON: an item of DynamoDB has 400 KB at most, with its keys and what workers add later.
+pub const MAX_BYTES: usize = 360_000;
 
 /// What became of an attempt to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +113,11 @@ impl OutboxEntry {
         let message = "the sender stopped before it learnt whether the mail went out".to_owned();
         let failure = Failure { at: now.as_millisecond(), class: "UNKNOWN".to_owned(), message };
         self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
+    }
+
+    /// Whether the table could not keep the entry.
+    pub fn is_too_large(&self) -> bool {
+        serde_json::to_vec(self).map_or(true, |json| json.len() > MAX_BYTES)
     }
 
     fn attempts(&self) -> u32 {

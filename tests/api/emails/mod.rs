@@ -48,7 +48,7 @@ pub(crate) async fn read(app: &TestApp, id: &str) -> Value {
 pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry) -> Option<OutboxEntry>) {
     let id = EmailId::parse(id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
-    let entry = rule(row.entry).expect("the entry is where this move begins");
+    let entry = rule(row.entry).unwrap_or_else(|| panic!("{id} is not where this move begins"));
     app.app.store.replace_outbox_entry(app.project_id(), &entry, row.version).await.unwrap();
 }
 

@@ -1,5 +1,5 @@
 //! The gateway as people run it: the binary, its ports, its folder, its signals and its command line.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
+#![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
 mod commands;
 mod content;

@@ -11,8 +11,8 @@ use crate::support::{Folder, Gateway, gateway, variable};
 
 const PROJECT: &str = "6a0c5a8e-58a1-4b0e-9a51-000000000001";
 
-fn ada() -> Option<Value> {
-    Some(json!({ "email": "ada@example.com", "password": "correct horse battery" }))
+fn ada() -> Value {
+    json!({ "email": "ada@example.com", "password": "correct horse battery" })
 }
 
 #[tokio::test]
@@ -82,13 +82,13 @@ async fn what_was_answered_survives_a_kill() {
     let folder = Folder::new("kill");
     let gateway = Gateway::start(&folder.data());
     let project = gateway.line("Project");
-    let (status, body) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-up", ada()).await;
+    let (status, body) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-up", Some(ada())).await;
     assert_eq!(status, 200, "{body}");
     gateway.signal("KILL");
     gateway.wait();
 
     let gateway = Gateway::start(&folder.data());
-    let (status, again) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-in", ada()).await;
+    let (status, again) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-in", Some(ada())).await;
     assert_eq!((status, &again["user_id"]), (200, &body["user_id"]), "{again}");
     // Tokens of before are good: the secret is the same.
     let headers = [("x-stack-project-id", project.as_str()), ("x-stack-access-type", "client")];
@@ -105,7 +105,7 @@ async fn in_memory_nothing_is_left() {
     let folder = Folder::new("memory");
     let mut command = gateway(&["serve", "--memory", "--listen", "127.0.0.1:0"]);
     let gateway = Gateway::spawn(command.current_dir(folder.path(".")));
-    let (status, _) = gateway.client(&gateway.line("Project"), Method::POST, "/api/v1/auth/password/sign-up", ada()).await;
+    let (status, _) = gateway.client(&gateway.line("Project"), Method::POST, "/api/v1/auth/password/sign-up", Some(ada())).await;
     assert_eq!(status, 200);
     drop(gateway);
     assert_eq!(std::fs::read_dir(folder.path(".")).unwrap().count(), 0);
@@ -126,7 +126,7 @@ async fn a_signal_stops_it_cleanly() {
 async fn a_running_request_is_finished_before_the_end() {
     let folder = Folder::new("running");
     let mut gateway = Gateway::start(&folder.data());
-    let body = ada().unwrap().to_string();
+    let body = ada().to_string();
     let mut stream = TcpStream::connect(("127.0.0.1", gateway.port())).unwrap();
     let head = format!(
         "POST /api/v1/auth/password/sign-up HTTP/1.1\r\nhost: localhost\r\nx-stack-project-id: {}\r\nx-stack-access-type: client\r\n\
