@@ -39,6 +39,7 @@ pub(super) fn patch(body: Value) -> OutboxPatch {
     deserr::deserialize::<OutboxPatch, _, crate::product_api::input::Problems>(body).expect("a patch")
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it stands where a rendering is expected")]
 pub(super) fn mail() -> Rendering {
     Ok(("Hi".to_owned(), Some("<p>Hi".to_owned()), Some("Hi".to_owned())))
 }
@@ -149,7 +150,7 @@ fn a_mail_is_tried_five_times_with_growing_pauses() {
     let mut now = at(3);
     for (least, most) in [(20, 60), (40, 120), (80, 240), (160, 480)] {
         let sending = entry.begin_sending(ME, now).expect("a claim");
-        for (jitter, seconds) in [(0.0, least), (0.5, (least + most) / 2), (0.999_999, most)] {
+        for (jitter, seconds) in [(0.0, least), (0.5, i32::midpoint(least, most)), (0.999_999, most)] {
             let failed = sending.clone().finish_sending(ME, Outcome::Retryable(failure(now)), jitter, now).expect("an outcome");
             let wait = failed.next_retry_at.expect("a retry").duration_since(now).as_secs_f64();
             assert!((wait - f64::from(seconds)).abs() < 0.01, "{wait} s, not {seconds} s");
