@@ -8,8 +8,9 @@ use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
-use shared::model::code::{Code, Purpose, Rejected, StoredCode};
+use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::user::User;
+use shared::product_api::accounts::redeemed;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store::{self, Write, codes, users};
 use utoipa::ToSchema;
@@ -61,18 +62,10 @@ pub async fn handle(
     for _ in 1..TRIES {
         match sign_in(&app, &access, &body.code, &stored).await {
             Err(Error::Store(store::Error::Conflict(failed))) if !failed.contains(&0) => {}
-            result => return finish(result),
+            result => return redeemed(result).map(Json),
         }
     }
-    finish(sign_in(&app, &access, &body.code, &stored).await)
-}
-
-/// The redemption is the first write: when its condition failed, somebody else was faster.
-fn finish(result: Result<SignedInOrUp, Error>) -> Result<Json<SignedInOrUp>, Error> {
-    match result {
-        Err(Error::Store(store::Error::Conflict(failed))) if failed.contains(&0) => Err(Rejected::AlreadyUsed.into()),
-        result => result.map(Json),
-    }
+    redeemed(sign_in(&app, &access, &body.code, &stored).await).map(Json)
 }
 
 async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &StoredCode) -> Result<SignedInOrUp, Error> {
