@@ -159,11 +159,21 @@ async fn a_mail_that_was_waiting_is_sent_after_a_kill() {
     first.signal("KILL");
     first.wait();
     let again = Gateway::start(&folder.data());
+    let key = variable(&std::fs::read_to_string(folder.path("data/keys.env")).unwrap(), "GATELET_SECRET_SERVER_KEY");
+    let server = [("x-stack-project-id", project.as_str()), ("x-stack-access-type", "server"), ("x-stack-secret-server-key", key.as_str())];
     for _ in 0..100 {
+        let entries = again.send(Method::GET, "/api/v1/emails/outbox", &server, None).await;
+        let entries: Value = entries.json().await.unwrap();
         let inbox: Value = again.get("/inbox/api/messages?to=ada@example.com").await.json().await.unwrap();
-        let count = inbox["items"].as_array().unwrap().len();
-        // One that was being rendered or sent at that moment waits for its lease.
-        if count >= 4 {
+        let delivered: Vec<&str> = inbox["items"].as_array().unwrap().iter().map(|mail| mail["outbox_id"].as_str().unwrap()).collect();
+        let entries = entries["items"].as_array().unwrap();
+        assert_eq!(entries.len(), 5, "each code that was answered has its mail");
+        // One that was being rendered or sent at the moment of the kill waits for its lease.
+        let done = entries.iter().all(|entry| match entry["status"].as_str().unwrap() {
+            "sent" => delivered.iter().filter(|id| **id == entry["id"]).count() == 1,
+            status => ["rendering", "sending"].contains(&status),
+        });
+        if done {
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
