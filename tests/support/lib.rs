@@ -27,7 +27,7 @@ use shared::model::id::ProjectId;
 use shared::settings::Settings;
 
 pub use caller::{Answer, Caller, RequestBuilder};
-pub use faults::Recorder;
+pub use faults::{Consumed, ROUND_TRIP, Recorder};
 pub use mails::Mail;
 pub use users::SignedIn;
 
