@@ -16,8 +16,10 @@ use shared::model::id::{EmailId, ProjectId, SessionId, UserId};
 use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use shared::model::profile_image::{ImageKind, Upload};
 use shared::model::project::ProjectConfig;
+use shared::model::redirect::RedirectUrl;
 use shared::model::session::{Session, after};
 use shared::model::user::User;
+use shared::oauth::authorization::{self, Authorization, ResponseMode};
 use shared::store::users::EmailClaim;
 use shared::store::{Write, codes, images, outbox, sessions, users};
 use support::TestApp;
@@ -44,6 +46,7 @@ async fn world() -> (TestApp, String, String) {
     let bare = User::new(&app.app.entropy, app.now());
     app.app.store.transact([users::create(&project, &bare).unwrap()]).await.unwrap();
     write_provider(&app, &project).await;
+    write_authorization(&app, &project).await;
     let tokens = [user, bare].map(|user| {
         let subject = user.subject(&project, &ProjectConfig::default(), session.id);
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
@@ -105,6 +108,26 @@ async fn write_provider(app: &TestApp, project: &ProjectId) {
     assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
 }
 
+/// A flow that waits for its user to come back from GitHub.
+async fn write_authorization(app: &TestApp, project: &ProjectId) {
+    let authorization = Authorization {
+        project_id: project.clone(),
+        provider_id: "github".to_owned(),
+        purpose: authorization::Purpose::Authenticate,
+        response_mode: ResponseMode::Json,
+        redirect_uri: RedirectUrl::parse("http://localhost:3000/callback").unwrap(),
+        state: "af0ifjsldkj".to_owned(),
+        code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
+        error_redirect_url: None,
+        after_callback_redirect_url: None,
+        provider_scope: None,
+        user_id: None,
+        verifier: app.app.sealer.seal(&app.app.entropy, "oauth-verifier", &app.app.entropy.code()).unwrap(),
+        expires_at: after(app.now(), authorization::LIFE),
+    };
+    app.app.store.begin_authorization(&format!("{CODE}.{PROJECT}").into(), &authorization).await.unwrap();
+}
+
 /// The event of every operation, by the operation's name.
 fn event_files() -> Vec<(String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
@@ -142,7 +165,12 @@ async fn every_event_of_an_operation_succeeds() {
         let answer = app.answer(request).await;
         let status = answer.status().as_u16();
         let body = answer.into_body().collect().await.unwrap().to_bytes();
-        let expected: &[u16] = if name == "edge-fallback" { &[405] } else { &[200, 201] };
+        let expected: &[u16] = match name {
+            "edge-fallback" => &[405],
+            // The provider denied access, and the app is told.
+            "auth-oauth-callback" | "auth-oauth-callback-form" => &[303],
+            _ => &[200, 201],
+        };
         assert!(expected.contains(&status), "{name}: {status} {}", String::from_utf8_lossy(&body));
     })
     .await;

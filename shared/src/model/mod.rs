@@ -20,6 +20,7 @@ pub mod profile_image;
 pub mod project;
 pub mod project_patch;
 pub mod project_view;
+pub mod provider_sign_in;
 pub mod redirect;
 pub mod risk;
 pub mod session;

@@ -83,6 +83,18 @@ pub fn unchanged(project: &ProjectId, user: UserId, version: u64) -> Write {
     Write::check(user_key(project, user), "version = :old").value(":old", integer(version))
 }
 
+/// Fails the transaction unless there is such a user.
+pub fn exists(project: &ProjectId, user: UserId) -> Write {
+    Write::check(user_key(project, user), "attribute_exists(pk)")
+}
+
+/// Fails the transaction unless this user signs in with the address, verified.
+pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> Write {
+    Write::check(email_claim_key(project, email), "d.user_id = :user AND d.is_verified = :yes")
+        .value(":user", string(user.to_string()))
+        .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
+}
+
 fn list_position(user: &User) -> String {
     format!("{}#{}", sortable(user.signed_up_at), user.id)
 }
