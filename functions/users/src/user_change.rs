@@ -5,6 +5,7 @@ use shared::App;
 use shared::crypto::password::Hash;
 use shared::http::change::Change;
 use shared::model::id::UserId;
+use shared::model::mfa::Totp;
 use shared::model::profile_image::{ProfileImage, Upload};
 use shared::model::project::Project;
 use shared::model::user::{MAX_CHANNELS, User};
@@ -26,6 +27,11 @@ impl UserChange {
         let project = &access.project;
         check(project, id, &input)?;
         let password = hash(app, project, &input).await?;
+        let totp = match &input.totp_secret_base64 {
+            Change::Keep => Change::Keep,
+            Change::Clear => Change::Clear,
+            Change::Set(secret) => Change::Set(Totp::seal(&app.sealer, &app.entropy, &project.id, id, secret)?),
+        };
         let (mut image, mut upload) = (Change::Keep, None);
         match &input.profile_image_url {
             Change::Keep => {}
@@ -37,7 +43,7 @@ impl UserChange {
             }
         }
         let first_email_signs_in = access.level >= Level::Server;
-        Ok(Self { patch: UserPatch { input, password, image, first_email_signs_in }, upload })
+        Ok(Self { patch: UserPatch { input, password, totp, image, first_email_signs_in }, upload })
     }
 
     /// Changes the user, and says what else is written with it.

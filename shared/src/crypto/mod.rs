@@ -4,6 +4,7 @@ pub mod digest;
 pub mod password;
 pub mod seal;
 pub mod token;
+pub mod totp;
 
 use ring::hkdf;
 use secrecy::{ExposeSecret, SecretString};

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::email::Email;
 use super::id::{ChannelId, ProjectId, SessionId, UserId};
 use super::metadata::Metadata;
+use super::mfa::Totp;
 use super::project::ProjectConfig;
 use super::risk::RiskScores;
 use crate::crypto::password::Hash;
@@ -37,6 +38,9 @@ pub struct User {
     /// May sign in with a code or a link by mail.
     #[serde(default)]
     pub otp_enabled: bool,
+    /// The second factor of every sign-in, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub totp: Option<Totp>,
     #[serde(default)]
     pub provider_accounts: Vec<ProviderAccount>,
     #[serde(default)]
@@ -111,6 +115,7 @@ impl User {
             channels: Vec::new(),
             password: None,
             otp_enabled: false,
+            totp: None,
             provider_accounts: Vec::new(),
             is_anonymous: false,
             restriction: None,
@@ -193,7 +198,7 @@ impl User {
             selected_team: None,
             signed_up_at: self.signed_up_at,
             restricted: self.restricted_reason(config),
-            requires_totp: false,
+            requires_totp: self.totp.is_some(),
         }
     }
 }

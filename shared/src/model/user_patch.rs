@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::email::Email;
 use super::id::ChannelId;
+use super::mfa::Totp;
 use super::user::{Channel, MAX_CHANNELS, Restriction, User};
 use super::user_input::UserInput;
 use super::user_values::Note;
@@ -16,6 +17,8 @@ pub struct UserPatch {
     pub input: UserInput,
     /// The hash of the new password, or of the imported one.
     pub password: Change<Hash>,
+    /// The second factor, sealed.
+    pub totp: Change<Totp>,
     /// The address of the new picture, and whether it is kept here.
     pub image: Change<(String, bool)>,
     /// Whether a first primary address signs the user in when the change does not say.
@@ -41,6 +44,7 @@ impl UserPatch {
         input.country_code.clone().map(|code| code.0).apply(&mut user.country_code);
         user.otp_enabled = input.otp_auth_enabled.unwrap_or(user.otp_enabled);
         user.risk_scores = input.risk_scores.unwrap_or(user.risk_scores);
+        self.totp.clone().apply(&mut user.totp);
         self.apply_image(user);
         if !self.password.is_keep() {
             self.password.clone().apply(&mut user.password);
@@ -133,7 +137,7 @@ mod tests {
 
     fn patch(body: Value) -> UserPatch {
         let input = deserr::deserialize::<UserBody<Any>, _, Problems>(body).expect("a patch").0;
-        UserPatch { input, password: Change::Keep, image: Change::Keep, first_email_signs_in: true }
+        UserPatch { input, password: Change::Keep, totp: Change::Keep, image: Change::Keep, first_email_signs_in: true }
     }
 
     fn changed(user: &User, body: Value) -> Result<User, Refused> {

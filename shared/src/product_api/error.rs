@@ -115,6 +115,11 @@ pub enum KnownError {
     #[error("the code was tried too often")]
     VerificationCodeMaxAttemptsReached,
 
+    #[error("the sign-in needs a code of the user's authenticator app")]
+    MultiFactorAuthenticationRequired { attempt_code: String },
+    #[error("the code of the authenticator app is wrong, or was used before")]
+    InvalidTotpCode,
+
     #[error("the client id or secret is wrong")]
     InvalidOauthClientIdOrSecret { client_id: Option<String> },
     #[error("the scope is not one that can be asked for")]

@@ -1,6 +1,7 @@
 //! Signing up, signing in, sessions and OAuth.
 
 mod anonymous;
+mod mfa_sign_in;
 mod oauth_authorize;
 mod oauth_authorize_refusals;
 mod oauth_token;
