@@ -36,9 +36,9 @@ impl UserChange {
         match &input.profile_image_url {
             Change::Keep => {}
             Change::Clear => image = Change::Clear,
-            Change::Set(ProfileImage::Url(url)) => image = Change::Set((url.clone(), false)),
+            Change::Set(ProfileImage::Url(url)) => image = Change::Set((url.clone(), None)),
             Change::Set(ProfileImage::Upload(new)) => {
-                image = Change::Set((new.url(&app.settings.api_url, &project.id, id), true));
+                image = Change::Set((new.url(&app.settings.api_url, &project.id, id), Some(new.digest())));
                 upload = Some(new.clone());
             }
         }
@@ -48,16 +48,15 @@ impl UserChange {
 
     /// Changes the user, and says what else is written with it.
     pub(crate) fn apply(&self, app: &App, project: &Project, user: &mut User) -> Result<With, Error> {
-        let had_upload = user.has_uploaded_image;
+        let old_image = user.uploaded_image.clone();
         self.patch.apply(user, &app.entropy, app.clock.now()).map_err(|refused| match refused {
             Refused::NoPrimaryEmail => KnownError::PrimaryEmailRequired,
             Refused::TooManyChannels => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
         })?;
-        let write = match &self.upload {
-            Some(upload) => Some(images::put(&project.id, user.id, upload)?),
-            None => (had_upload && !user.has_uploaded_image).then(|| images::delete(&project.id, user.id)),
-        };
-        Ok(With(write.into_iter().collect()))
+        let old_image = old_image.filter(|old| user.uploaded_image.as_ref() != Some(old));
+        let delete = old_image.map(|old| images::delete(&project.id, user.id, &old));
+        let put = self.upload.as_ref().map(|upload| images::put(&project.id, user.id, upload)).transpose()?;
+        Ok(With(delete.into_iter().chain(put).collect()))
     }
 }
 

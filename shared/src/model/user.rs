@@ -11,6 +11,7 @@ use super::metadata::Metadata;
 use super::mfa::Totp;
 use super::project::ProjectConfig;
 use super::risk::RiskScores;
+use crate::crypto::digest::Digest;
 use crate::crypto::password::Hash;
 use crate::crypto::token::Subject;
 use crate::entropy::Entropy;
@@ -28,9 +29,9 @@ pub struct User {
     pub display_name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
-    /// Whether that is the address of an image that is kept here.
-    #[serde(default)]
-    pub has_uploaded_image: bool,
+    /// The digest of the image at that address, if it is kept here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uploaded_image: Option<Digest>,
     #[serde(default)]
     pub channels: Vec<Channel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +112,7 @@ impl User {
             signed_up_at: now,
             display_name: None,
             profile_image_url: None,
-            has_uploaded_image: false,
+            uploaded_image: None,
             channels: Vec::new(),
             password: None,
             otp_enabled: false,

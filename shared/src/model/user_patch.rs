@@ -8,6 +8,7 @@ use super::mfa::Totp;
 use super::user::{Channel, MAX_CHANNELS, Restriction, User};
 use super::user_input::UserInput;
 use super::user_values::Note;
+use crate::crypto::digest::Digest;
 use crate::crypto::password::Hash;
 use crate::entropy::Entropy;
 use crate::http::change::Change;
@@ -19,8 +20,8 @@ pub struct UserPatch {
     pub password: Change<Hash>,
     /// The second factor, sealed.
     pub totp: Change<Totp>,
-    /// The address of the new picture, and whether it is kept here.
-    pub image: Change<(String, bool)>,
+    /// The address of the new picture, with its digest if it is kept here.
+    pub image: Change<(String, Option<Digest>)>,
     /// Whether a first primary address signs the user in when the change does not say.
     pub first_email_signs_in: bool,
 }
@@ -63,10 +64,10 @@ impl UserPatch {
     fn apply_image(&self, user: &mut User) {
         match &self.image {
             Change::Keep => {}
-            Change::Clear => (user.profile_image_url, user.has_uploaded_image) = (None, false),
+            Change::Clear => (user.profile_image_url, user.uploaded_image) = (None, None),
             // Sent back as it was read.
-            Change::Set((url, false)) if user.profile_image_url.as_ref() == Some(url) => {}
-            Change::Set((url, is_uploaded)) => (user.profile_image_url, user.has_uploaded_image) = (Some(url.clone()), *is_uploaded),
+            Change::Set((url, None)) if user.profile_image_url.as_ref() == Some(url) => {}
+            Change::Set((url, upload)) => (user.profile_image_url, user.uploaded_image) = (Some(url.clone()), upload.clone()),
         }
     }
 
