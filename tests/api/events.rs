@@ -10,9 +10,11 @@ use gateway::keys::Keys;
 use http_body_util::BodyExt as _;
 use jiff::Timestamp;
 use serde_json::json;
+use shared::crypto::totp::TotpSecret;
 use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::email::Email;
 use shared::model::id::{EmailId, ProjectId, SessionId, UserId};
+use shared::model::mfa::{MfaAttempt, Totp};
 use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use shared::model::profile_image::{ImageKind, Upload};
 use shared::model::project::ProjectConfig;
@@ -43,8 +45,7 @@ async fn world() -> (TestApp, String, String) {
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
     app.publish(&gateway::content::sample("https://site.example")).await;
     let (user, session) = write_account(&app, &project).await;
-    let bare = User::new(&app.app.entropy, app.now());
-    app.app.store.transact([users::create(&project, &bare).unwrap()]).await.unwrap();
+    let bare = write_bare_account(&app, &project).await;
     write_provider(&app, &project).await;
     write_authorization(&app, &project).await;
     let tokens = [user, bare].map(|user| {
@@ -85,6 +86,18 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     writes.extend(sessions::create(project, &other, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
+}
+
+/// A user without a password, whose sign-in waits for the code of an authenticator app.
+async fn write_bare_account(app: &TestApp, project: &ProjectId) -> User {
+    let (entropy, now) = (&app.app.entropy, app.now());
+    let mut user = User::new(entropy, now);
+    let secret = TotpSecret::parse("MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=".to_owned()).unwrap();
+    user.totp = Some(Totp::seal(&app.app.sealer, entropy, project, user.id, &secret).unwrap());
+    let attempt = MfaAttempt::new(&user, false, now);
+    let writes = [users::create(project, &user).unwrap(), codes::create_attempt(project, &Code::parse(CODE).unwrap(), &attempt).unwrap()];
+    app.app.store.transact(writes).await.unwrap();
+    user
 }
 
 fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {

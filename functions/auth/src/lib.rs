@@ -1,6 +1,8 @@
 //! Signing up, signing in, sessions and OAuth.
 
 pub mod anonymous_sign_up;
+mod mfa_attempt;
+pub mod mfa_sign_in;
 pub mod oauth_authorize;
 pub mod oauth_callback;
 pub mod oauth_callback_form;
@@ -33,6 +35,7 @@ pub fn operations(register: &mut impl Register) {
     register.operation(otp_send_sign_in_code::ROUTE, otp_send_sign_in_code::handle);
     register.operation(otp_sign_in::ROUTE, otp_sign_in::handle);
     register.operation(otp_check_sign_in_code::ROUTE, otp_check_sign_in_code::handle);
+    register.operation(mfa_sign_in::ROUTE, mfa_sign_in::handle);
     register.operation(oauth_authorize::ROUTE, oauth_authorize::handle);
     register.operation(oauth_callback::ROUTE, oauth_callback::handle);
     register.operation(oauth_callback_form::ROUTE, oauth_callback_form::handle);

@@ -6,6 +6,7 @@ pub mod email;
 pub mod id;
 mod json_text;
 pub mod metadata;
+pub mod mfa;
 pub mod outbox;
 pub mod outbox_patch;
 #[cfg(test)]

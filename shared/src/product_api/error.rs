@@ -121,6 +121,10 @@ pub enum KnownError {
         contact_channel_value: Option<String>,
         would_work_if_email_was_verified: bool,
     },
+    #[error("the sign-in needs a code of the user's authenticator app")]
+    MultiFactorAuthenticationRequired { attempt_code: String },
+    #[error("the code of the authenticator app is wrong, or was used before")]
+    InvalidTotpCode,
 
     #[error("the client id or secret is wrong")]
     InvalidOauthClientIdOrSecret { client_id: Option<String> },

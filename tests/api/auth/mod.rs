@@ -2,6 +2,7 @@
 
 mod anonymous;
 mod oauth_accounts;
+mod mfa_sign_in;
 mod oauth_authorize;
 mod oauth_authorize_refusals;
 mod oauth_callback;
