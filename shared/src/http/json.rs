@@ -4,6 +4,16 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
+/// An answer of 201 with a JSON body.
+#[derive(Debug, Clone, Copy)]
+pub struct Created<T>(pub T);
+
+impl<T: Serialize> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        (StatusCode::CREATED, Json(self.0)).into_response()
+    }
+}
+
 /// An answer of 200 with a JSON body.
 #[derive(Debug, Clone, Copy)]
 pub struct Json<T>(pub T);

@@ -114,6 +114,16 @@ pub enum KnownError {
     VerificationCodeAlreadyUsed,
     #[error("the code was tried too often")]
     VerificationCodeMaxAttemptsReached,
+    #[error("the address is verified already")]
+    EmailAlreadyVerified,
+    #[error("{email} is not the primary address of the user")]
+    EmailIsNotPrimaryEmail { email: String, primary_email: Option<String> },
+    #[error("another user signs in with this address")]
+    ContactChannelAlreadyUsedForAuthBySomeoneElse {
+        r#type: &'static str,
+        contact_channel_value: Option<String>,
+        would_work_if_email_was_verified: bool,
+    },
 
     #[error("the client id or secret is wrong")]
     InvalidOauthClientIdOrSecret { client_id: Option<String> },
@@ -158,10 +168,14 @@ pub enum KnownError {
     OverrideKeyNotSupported,
     #[error("the user has a password already; update it")]
     UserHasPassword,
+    #[error("the user has a contact channel with this value already")]
+    ContactChannelAlreadyExists,
+    #[error("a user has at most {max} contact channels")]
+    TooManyContactChannels { max: usize },
 }
 
 /// Codes of our own, which the published SDKs do not know.
-const OWN_CODES: [&str; 15] = [
+const OWN_CODES: [&str; 17] = [
     "ROUTE_NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "BODY_TOO_LARGE",
@@ -177,6 +191,8 @@ const OWN_CODES: [&str; 15] = [
     "MAGIC_LINK_NOT_ENABLED",
     "OVERRIDE_KEY_NOT_SUPPORTED",
     "USER_HAS_PASSWORD",
+    "CONTACT_CHANNEL_ALREADY_EXISTS",
+    "TOO_MANY_CONTACT_CHANNELS",
 ];
 
 /// Put among an answer's extensions, for the layer to name the error in a header.
@@ -221,7 +237,8 @@ impl KnownError {
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
             | EmailNotFound => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed => StatusCode::CONFLICT,
+            UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed | EmailAlreadyVerified | ContactChannelAlreadyExists
+            | ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             InternalError => StatusCode::INTERNAL_SERVER_ERROR,
