@@ -33,6 +33,8 @@ pub struct Description {
     pub query: Option<Described>,
     pub body: Option<Described>,
     pub answer: Option<Described>,
+    /// Whether the answer is plain text.
+    pub is_text: bool,
     /// The status of success, when it is not 200.
     pub status: Option<u16>,
 }

@@ -5,6 +5,7 @@ pub mod channel;
 mod channel_tests;
 pub mod code;
 pub mod content;
+pub mod delivery;
 pub mod email;
 pub mod id;
 mod json_text;

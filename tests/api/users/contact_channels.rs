@@ -114,7 +114,7 @@ async fn only_a_server_says_what_is_verified() {
         assert_error(&answer, 400, "SCHEMA_ERROR");
         assert!(answer.text().contains("body.is_verified"), "{}", answer.text());
     }
-    assert_eq!(channels(&app, &ada.user_id).await, [channel.clone()]);
+    assert_eq!(channels(&app, &ada.user_id).await, std::slice::from_ref(&channel));
 
     body["user_id"] = json!(ada.user_id);
     assert_eq!(add(&app.server(), body).await["is_verified"], true);
