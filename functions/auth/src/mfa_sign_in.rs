@@ -10,7 +10,8 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Rejected};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::code_access::{AttemptCode, CodeAccess};
+use shared::product_api::{Error, Input, KnownError};
 use shared::store::{self, codes, users};
 use utoipa::ToSchema;
 
@@ -50,12 +51,23 @@ pub enum Factor {
 
 pub async fn handle(
     State(app): State<App>,
-    access: Access<Client>,
+    CodeAccess { access, hint, .. }: CodeAccess<AttemptCode>,
     Input { body, .. }: Input<MfaSignIn>,
 ) -> Result<Json<SignedInOrUp>, Error> {
     let (project, now) = (&access.project.id, app.clock.now());
-    let attempt = app.store.try_attempt(project, &body.code, now).await??;
-    let row = app.store.user(project, attempt.user_id).await?;
+    let early = async {
+        match &hint {
+            Some(attempt) => app.store.user(project, attempt.user_id).await,
+            None => Ok(None),
+        }
+    };
+    let (decision, row) = tokio::try_join!(app.store.try_attempt(project, &body.code, now), early)?;
+    let attempt = decision?;
+    // What was read early was a hint alone.
+    let row = match row.filter(|row| row.user.id == attempt.user_id) {
+        Some(row) => Some(row),
+        None => app.store.user(project, attempt.user_id).await?,
+    };
     // What ended the user's sessions ended this sign-in, too.
     let row = row.filter(|row| row.user.session_epoch == attempt.session_epoch).ok_or(Rejected::NotFound)?;
     let totp = row.user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;

@@ -18,6 +18,7 @@ use shared::store::users::{self, UserRow};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
+use crate::mfa_attempt;
 use crate::oauth_token::Tokens;
 use crate::tokens::NewSession;
 
@@ -64,9 +65,23 @@ impl Redemption {
         }
         let session = NewSession::start(app, project, &row.user, place);
         let redeem = authorizations::redeem_code(&project.id, &self.code, session.id());
-        let writes = [redeem, users::exists(&project.id, row.user.id)].into_iter().chain(session.writes(project)?);
+        let mut writes = vec![redeem, users::exists(&project.id, row.user.id)];
+        let second_factor = mfa_attempt::required(app, project, &row.user, stored.is_new_user)?;
+        let refusal = match second_factor {
+            Some((attempt, required)) => {
+                writes.push(attempt);
+                Some(required)
+            }
+            None => {
+                writes.extend(session.writes(project)?);
+                None
+            }
+        };
         match app.store.transact(writes).await {
-            Ok(()) => Ok(session.tokens_of_code(app, project, &row.user, stored)),
+            Ok(()) => match refusal {
+                Some(required) => Err(required.into()),
+                None => Ok(session.tokens_of_code(app, project, &row.user, stored)),
+            },
             // Somebody was faster with the same code.
             Err(store::Error::Conflict(failed)) if failed.contains(&0) => {
                 let taken = app.store.authorization_code(&project.id, &self.code).await?;

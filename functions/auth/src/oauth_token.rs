@@ -36,6 +36,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/tok
         "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT",
         "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED",
         "INVALID_AUTHORIZATION_CODE",
+        "MULTI_FACTOR_AUTHENTICATION_REQUIRED",
     ]);
 
 /// Unknown fields are ignored (RFC 6749 §3.2).

@@ -25,7 +25,7 @@ fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
 }
 
 /// What is in the key of attempt codes in place of a purpose.
-const MFA: &str = "mfa";
+pub(crate) const MFA: &str = "mfa";
 
 fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_at: Timestamp) -> Result<Write, Error> {
     let write = Write::create(key, stored)?;
@@ -61,8 +61,8 @@ pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
 
 impl Store {
     /// What a code of this nonce is for, whatever its typed part, and without counting: it must decide nothing.
-    pub async fn code_of_nonce(&self, project: &ProjectId, purpose: Purpose, code: &Code) -> Result<Option<StoredCode>, Error> {
-        self.get(&code_key(project, purpose.name(), code)).await?.map(entity).transpose()
+    pub async fn code_of_nonce<T: DeserializeOwned>(&self, project: &ProjectId, kind: &str, code: &Code) -> Result<Option<T>, Error> {
+        self.get(&code_key(project, kind, code)).await?.map(entity).transpose()
     }
 
     /// Counts an attempt at a code and decides on it, without redeeming it.

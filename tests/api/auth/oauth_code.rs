@@ -85,3 +85,17 @@ async fn the_fields_of_the_grant_are_required() {
         assert_eq!(problems(&app.anonymous().post(TOKEN, body).await), [format!("body.{name} is required")]);
     }
 }
+
+#[tokio::test]
+async fn a_user_with_a_second_factor_is_asked_for_it() {
+    let (app, provider) = start().await;
+    let (user, _) = super::oauth_callback::sign_in(&app, &provider, ada()).await;
+    let secret = json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" });
+    assert_eq!(app.signed_in(&user).patch("/api/v1/users/me", secret).await.status(), 200);
+    let code = code(&app, &provider).await;
+    let details = assert_error(&exchange(&app, &code).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
+    assert_eq!(details["attempt_code"].as_str().unwrap().len(), 45);
+    assert_error(&exchange(&app, &code).await, 400, "INVALID_AUTHORIZATION_CODE");
+    let attempt = json!({ "type": "totp", "code": details["attempt_code"], "totp": "000000" });
+    assert_error(&app.client().post("/api/v1/auth/mfa/sign-in", attempt).await, 400, "INVALID_TOTP_CODE");
+}
