@@ -80,6 +80,9 @@ pub enum Error {
 /// How often a transaction is tried again that others' transactions got in the way of.
 const TRANSACTION_TRIES: u32 = 6;
 
+/// How many items a transaction may write.
+pub const MAX_WRITES: usize = 100;
+
 impl Store {
     pub fn new(client: Client, table: impl Into<String>) -> Self {
         Self { client, table: table.into() }
