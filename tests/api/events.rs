@@ -7,19 +7,20 @@ use std::path::{Path, PathBuf};
 
 use axum::body::Body;
 use gateway::keys::Keys;
-use http_body_util::BodyExt as _;
+use infra::Operation;
 use jiff::Timestamp;
 use serde_json::json;
 use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::email::Email;
 use shared::model::id::{EmailId, ProjectId, SessionId, UserId};
+use shared::model::limit::Limits;
 use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use shared::model::project::ProjectConfig;
 use shared::model::session::{Session, after};
 use shared::model::user::User;
 use shared::store::users::EmailClaim;
 use shared::store::{Write, codes, outbox, sessions, users};
-use support::TestApp;
+use support::{Answer, TestApp};
 
 const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
 const KEY: &str = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc";
@@ -31,10 +32,44 @@ const MAIL: &str = "3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b";
 /// A session that is not the one of the access token.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
-/// The service with everything that the events name; gives the access tokens of a user with a password and of one without.
-async fn world() -> (TestApp, String, String) {
+/// The service with everything that the events name.
+pub(crate) struct World {
+    pub(crate) app: TestApp,
+    /// What stands in the events for what a test makes.
+    placeholders: Vec<(&'static str, String)>,
+}
+
+impl World {
+    pub(crate) async fn new(limits: Limits) -> Self {
+        let (app, token, bare_token) = world(limits).await;
+        Self { app, placeholders: vec![("<access token>", token), ("<access token without password>", bare_token)] }
+    }
+
+    /// Sends the event of this name, as in `auth/password-sign-in`.
+    pub(crate) async fn send(&self, name: &str) -> Answer {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/{name}.json"));
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let event = self.placeholders.iter().fold(text, |text, (placeholder, value)| text.replace(placeholder, value));
+        let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (parts, body) = request.into_parts();
+        let mut request = http::Request::new(Body::from(body.to_vec()));
+        *request.method_mut() = parts.method;
+        // As over HTTP, where a request line has no host.
+        *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
+        *request.headers_mut() = parts.headers;
+        Answer::read(self.app.answer(request).await).await
+    }
+}
+
+/// The name of an operation's event.
+pub(crate) fn name(operation: &Operation) -> String {
+    format!("{}/{}", operation.area(), operation.short_name())
+}
+
+/// Gives the access tokens of a user with a password and of one without.
+async fn world(limits: Limits) -> (TestApp, String, String) {
     let project = ProjectId::parse(PROJECT).unwrap();
-    let app = TestApp::start().await;
+    let app = TestApp::start_with(limits).await;
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{KEY}").into());
     let keys = Keys { project_id: project.clone(), client, server, admin };
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
@@ -115,21 +150,8 @@ fn event_files() -> Vec<PathBuf> {
 async fn every_event_of_an_operation_succeeds() {
     for file in event_files() {
         let name = format!("{}/{}", file.parent().unwrap().file_name().unwrap().display(), file.file_stem().unwrap().display());
-        let (app, token, bare_token) = world().await;
-        let event = std::fs::read_to_string(&file).unwrap().replace("<access token>", &token);
-        let event = event.replace("<access token without password>", &bare_token);
-        let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let (parts, body) = request.into_parts();
-        let mut request = http::Request::new(Body::from(body.to_vec()));
-        *request.method_mut() = parts.method;
-        // As over HTTP, where a request line has no host.
-        *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
-        *request.headers_mut() = parts.headers;
-
-        let answer = app.answer(request).await;
-        let status = answer.status().as_u16();
-        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let answer = World::new(Limits::standard()).await.send(&name).await;
         let expected = if name == "edge/fallback" { 405 } else { 200 };
-        assert_eq!(status, expected, "{name}: {}", String::from_utf8_lossy(&body));
+        assert_eq!(answer.status(), expected, "{name}: {}", answer.text());
     }
 }

@@ -7,6 +7,7 @@ mod bad_input;
 mod content;
 mod emails;
 mod events;
+mod limits;
 mod mails;
 mod projects;
 mod stored;

@@ -13,9 +13,10 @@ use shared::http::TableAction::{BatchGetItem, UpdateItem};
 use shared::http::client::Caller;
 use shared::http::{Describe, Description, Json, Route};
 use shared::model::id::ProjectId;
+use shared::model::limit::{Limit, Rule};
 use shared::model::project::{ApiKey, KeyKind, Project};
 use shared::product_api::access::NO_KEY;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Error, Input, KnownError, limits};
 use shared::store::projects::{ProjectRow, api_key_key, project_key};
 use shared::store::sessions::{TokenClaim, token_key};
 use utoipa::ToSchema;
@@ -24,6 +25,7 @@ use crate::tokens::refresh;
 
 pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/token")
     .summary("Exchanges a refresh token for an access token")
+    .limit(Limit::Token)
     .table(&[BatchGetItem, UpdateItem])
     .errors(&["INVALID_OAUTH_CLIENT_ID_OR_SECRET", "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT", "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);
 
@@ -98,7 +100,8 @@ pub async fn handle(
     let (project_key, token_key) = (project_key(&project_id), token_key(&project_id, &token));
     let key_key = secret.as_ref().map(|secret| api_key_key(&project_id, secret));
     let keys = [Some(&project_key), Some(&token_key), key_key.as_ref()];
-    let mut items = app.store.get_many(keys.into_iter().flatten().cloned()).await?;
+    let count = limits::by_secret(&app, &project_id, Rule::Token, &token);
+    let ((), mut items) = futures_util::try_join!(count, app.store.get_many(keys.into_iter().flatten().cloned()))?;
 
     let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();

@@ -10,6 +10,7 @@ use shared::mail::code;
 use shared::model::code::{Purpose, StoredCode};
 use shared::model::email::Email;
 use shared::model::id::ChannelId;
+use shared::model::limit::Limit;
 use shared::model::outbox::Builtin;
 use shared::model::password::Password;
 use shared::model::redirect::RedirectUrl;
@@ -25,6 +26,7 @@ use crate::tokens::{NewSession, SignedIn};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/password/sign-up")
     .summary("Creates an account that signs in with a password")
+    .limit(Limit::SignUp)
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
@@ -125,7 +127,7 @@ fn verification(
     email: &Email,
     callback: &RedirectUrl,
     now: Timestamp,
-) -> Result<[Write; 2], store::Error> {
+) -> Result<Vec<Write>, store::Error> {
     let stored = StoredCode {
         purpose: Purpose::VerifyEmail,
         email: email.clone(),
@@ -134,5 +136,5 @@ fn verification(
         expires_at: after(now, Purpose::VerifyEmail.life()),
         used: false,
     };
-    code::writes(app, &access.project.id, &stored, Builtin::VerifyEmail, callback, now).map(|(_, writes)| writes)
+    code::writes(app, &access.project.id, access.level, &stored, Builtin::VerifyEmail, callback, now).map(|(_, writes)| writes)
 }

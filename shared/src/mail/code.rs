@@ -1,4 +1,5 @@
-//! Mails that carry a code: the code, and the entry of the outbox that takes it to its recipient, written together.
+//! Mails that carry a code: the code, and the entry of the outbox that takes it to its recipient, written together. The recipient is
+//! counted in the same transaction, so nothing mails a code uncounted.
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
@@ -8,17 +9,21 @@ use crate::model::code::{Code, StoredCode};
 use crate::model::id::{EmailId, ProjectId};
 use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use crate::model::redirect::RedirectUrl;
+use crate::product_api::access::Level;
+use crate::product_api::limits;
 use crate::store::{self, Write, codes, outbox};
 
-/// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code` (SPEC.md, Endpoints).
+/// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code` (SPEC.md, Endpoints). How many
+/// a recipient may get depends on the access by which it is asked for.
 pub fn writes(
     app: &App,
     project: &ProjectId,
+    level: Level,
     stored: &StoredCode,
     mail: Builtin,
     callback: &RedirectUrl,
     now: Timestamp,
-) -> Result<(Code, [Write; 2]), store::Error> {
+) -> Result<(Code, Vec<Write>), store::Error> {
     let code = Code::new(app.entropy.code());
     let variables = Map::from_iter([
         ("link".to_owned(), json!(callback.with_query("code", code.text()))),
@@ -40,6 +45,7 @@ pub fn writes(
         scheduled_at: None,
     };
     let entry = OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now);
-    let writes = [codes::create(project, &code, stored)?, outbox::create(project, &entry)?];
+    let mut writes = vec![codes::create(project, &code, stored)?, outbox::create(project, &entry)?];
+    writes.extend(limits::recipient(app, project, level, &stored.email));
     Ok((code, writes))
 }

@@ -5,6 +5,7 @@ pub mod content;
 pub mod email;
 pub mod id;
 mod json_text;
+pub mod limit;
 pub mod metadata;
 pub mod outbox;
 pub mod outbox_patch;

@@ -8,7 +8,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use strum::{EnumIter, IntoEnumIterator as _, IntoStaticStr, VariantNames};
 
+use super::limits;
 use crate::model::code::Rejected;
+use crate::model::limit::Refused;
 use crate::model::password::Unacceptable;
 use crate::model::user::RestrictedReason;
 use crate::store;
@@ -158,10 +160,12 @@ pub enum KnownError {
     OverrideKeyNotSupported,
     #[error("the user has a password already; update it")]
     UserHasPassword,
+    #[error("{0}")]
+    RateLimited(Refused),
 }
 
 /// Codes of our own, which the published SDKs do not know.
-const OWN_CODES: [&str; 15] = [
+const OWN_CODES: [&str; 16] = [
     "ROUTE_NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "BODY_TOO_LARGE",
@@ -177,6 +181,7 @@ const OWN_CODES: [&str; 15] = [
     "MAGIC_LINK_NOT_ENABLED",
     "OVERRIDE_KEY_NOT_SUPPORTED",
     "USER_HAS_PASSWORD",
+    "RATE_LIMITED",
 ];
 
 /// Put among an answer's extensions, for the layer to name the error in a header.
@@ -224,6 +229,7 @@ impl KnownError {
             UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
             InternalError => StatusCode::INTERNAL_SERVER_ERROR,
             ServiceUnavailable => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
@@ -250,6 +256,9 @@ impl IntoResponse for KnownError {
         }
         if self == Self::ServiceUnavailable {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if let Self::RateLimited(refused) = &self {
+            limits::describe(refused, headers);
         }
         response.extensions_mut().insert(ErrorCode(self.code()));
         response
@@ -303,6 +312,7 @@ impl IntoResponse for Error {
                 tracing::warn!(reason, "the table is not available");
                 KnownError::ServiceUnavailable.into_response()
             }
+            Self::Store(store::Error::Limited(refused)) => KnownError::RateLimited(refused).into_response(),
             // Whoever lost a race against another change of the same thing may try again.
             Self::Store(store::Error::Conflict(_)) => KnownError::ServiceUnavailable.into_response(),
             error => {

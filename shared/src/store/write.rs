@@ -1,10 +1,13 @@
 //! One conditional write, alone or in a transaction.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem, Update};
 use serde::Serialize;
 
 use super::{Error, Item, Key, failure, integer};
+use crate::model::limit::Refused;
 
 /// A write, with the condition on which it happens.
 #[derive(Debug, Clone)]
@@ -13,6 +16,8 @@ pub struct Write {
     kind: Kind,
     condition: Option<String>,
     values: Item,
+    names: HashMap<String, String>,
+    refusal: Option<Refused>,
 }
 
 #[derive(Debug, Clone)]
@@ -24,6 +29,10 @@ enum Kind {
 }
 
 impl Write {
+    fn new(key: Key, kind: Kind) -> Self {
+        Self { key, kind, condition: None, values: Item::new(), names: HashMap::new(), refusal: None }
+    }
+
     /// Puts an item that is not there yet.
     pub(super) fn create<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let put = Self::put(key, entity)?;
@@ -34,21 +43,21 @@ impl Write {
     pub(super) fn put<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let mut item = key.item();
         item.insert("d".to_owned(), serde_dynamo::to_attribute_value(entity)?);
-        Ok(Self { key, kind: Kind::Put(item), condition: None, values: Item::new() })
+        Ok(Self::new(key, Kind::Put(item)))
     }
 
     /// Updates the item by an update expression of DynamoDB.
     pub(super) fn update(key: Key, expression: impl Into<String>) -> Self {
-        Self { key, kind: Kind::Update(expression.into()), condition: None, values: Item::new() }
+        Self::new(key, Kind::Update(expression.into()))
     }
 
     pub(super) fn delete(key: Key) -> Self {
-        Self { key, kind: Kind::Delete, condition: None, values: Item::new() }
+        Self::new(key, Kind::Delete)
     }
 
     /// Writes nothing, and fails the transaction when its condition does not hold.
     pub(super) fn check(key: Key, condition: &str) -> Self {
-        Self { key, kind: Kind::Check, condition: Some(condition.to_owned()), values: Item::new() }
+        Self::new(key, Kind::Check).on(condition)
     }
 
     /// Sets the condition, an expression of DynamoDB.
@@ -61,6 +70,22 @@ impl Write {
     pub(super) fn value(mut self, name: &str, value: AttributeValue) -> Self {
         self.values.insert(name.to_owned(), value);
         self
+    }
+
+    /// Sets an attribute that an expression names by a placeholder with a number sign: DynamoDB reserves some words.
+    pub(super) fn name(mut self, placeholder: &str, attribute: &str) -> Self {
+        self.names.insert(placeholder.to_owned(), attribute.to_owned());
+        self
+    }
+
+    /// Sets what it means that the condition does not hold: a limit is reached.
+    pub(super) fn or_refuse(mut self, refusal: Refused) -> Self {
+        self.refusal = Some(refusal);
+        self
+    }
+
+    pub(super) fn refusal(&self) -> Option<Refused> {
+        self.refusal
     }
 
     /// Sets a value to an entity.
@@ -85,8 +110,12 @@ impl Write {
         (!self.values.is_empty()).then(|| self.values.clone())
     }
 
+    fn names(&self) -> Option<HashMap<String, String>> {
+        (!self.names.is_empty()).then(|| self.names.clone())
+    }
+
     pub(super) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
-        let (values, key) = (self.values(), Some(self.key.item()));
+        let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
         let item = TransactWriteItem::builder();
         let item = match self.kind {
             Kind::Put(put) => item.put(
@@ -95,6 +124,7 @@ impl Write {
                     .set_item(Some(put))
                     .set_condition_expression(self.condition)
                     .set_expression_attribute_values(values)
+                    .set_expression_attribute_names(names)
                     .build()
                     .map_err(|e| Error::Refused(e.to_string()))?,
             ),
@@ -105,6 +135,7 @@ impl Write {
                     .update_expression(expression)
                     .set_condition_expression(self.condition)
                     .set_expression_attribute_values(values)
+                    .set_expression_attribute_names(names)
                     .build()
                     .map_err(|e| Error::Refused(e.to_string()))?,
             ),
@@ -114,6 +145,7 @@ impl Write {
                     .set_key(key)
                     .set_condition_expression(self.condition)
                     .set_expression_attribute_values(values)
+                    .set_expression_attribute_names(names)
                     .build()
                     .map_err(|e| Error::Refused(e.to_string()))?,
             ),
@@ -123,6 +155,7 @@ impl Write {
                     .set_key(key)
                     .set_condition_expression(self.condition)
                     .set_expression_attribute_values(values)
+                    .set_expression_attribute_names(names)
                     .build()
                     .map_err(|e| Error::Refused(e.to_string()))?,
             ),
@@ -131,7 +164,15 @@ impl Write {
     }
 
     pub(super) async fn send(self, client: &Client, table: &str) -> Result<(), Error> {
-        let (values, key) = (self.values(), Some(self.key.item()));
+        let refusal = self.refusal;
+        self.try_send(client, table).await.map_err(|error| match (refusal, error) {
+            (Some(refusal), Error::Conflict(_)) => Error::Limited(refusal),
+            (_, error) => error,
+        })
+    }
+
+    async fn try_send(self, client: &Client, table: &str) -> Result<(), Error> {
+        let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
         match self.kind {
             Kind::Put(item) => client
                 .put_item()
@@ -139,6 +180,7 @@ impl Write {
                 .set_item(Some(item))
                 .set_condition_expression(self.condition)
                 .set_expression_attribute_values(values)
+                .set_expression_attribute_names(names)
                 .send()
                 .await
                 .map(drop)
@@ -150,6 +192,7 @@ impl Write {
                 .update_expression(expression)
                 .set_condition_expression(self.condition)
                 .set_expression_attribute_values(values)
+                .set_expression_attribute_names(names)
                 .send()
                 .await
                 .map(drop)
@@ -160,6 +203,7 @@ impl Write {
                 .set_key(key)
                 .set_condition_expression(self.condition)
                 .set_expression_attribute_values(values)
+                .set_expression_attribute_names(names)
                 .send()
                 .await
                 .map(drop)
@@ -170,10 +214,11 @@ impl Write {
 
     /// Sends an update and gives the item as it is afterwards.
     pub(super) async fn send_returning(self, client: &Client, table: &str) -> Result<Item, Error> {
-        let (values, key) = (self.values(), Some(self.key.item()));
+        let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
         let Kind::Update(expression) = self.kind else { return Err(Error::Refused("only an update returns its item".to_owned())) };
         let request = client.update_item().table_name(table).set_key(key).update_expression(expression);
         let request = request.set_condition_expression(self.condition).set_expression_attribute_values(values);
+        let request = request.set_expression_attribute_names(names);
         let answer = request.return_values(aws_sdk_dynamodb::types::ReturnValue::AllNew).send().await.map_err(failure)?;
         Ok(answer.attributes.unwrap_or_default())
     }
