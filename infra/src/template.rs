@@ -5,6 +5,8 @@
 use serde::Serialize;
 use shared::http::version::gateway_path;
 use shared::http::{Route, TableAction, Verb};
+use shared::model::limit::Rule;
+use shared::store::table;
 
 use crate::workers::{FALLBACK, OUTBOX, Worker};
 use crate::{Operation, render};
@@ -18,8 +20,26 @@ const TIMEOUT: u16 = 10;
 struct Context {
     functions: Vec<Function>,
     outbox: Function,
-    indexes: [shared::store::table::Index; 2],
+    indexes: [table::Index; 2],
+    limits: Vec<LimitParameter>,
     ttl: &'static str,
+}
+
+/// A parameter that sets a limit.
+#[derive(Debug, Serialize)]
+struct LimitParameter {
+    id: String,
+    variable: String,
+    /// Requests and seconds.
+    rate: String,
+    summary: &'static str,
+}
+
+impl LimitParameter {
+    fn of(rule: Rule) -> Self {
+        let id = format!("Limit{}", logical_id(rule.name()));
+        Self { id, variable: rule.variable(), rate: rule.standard().to_string(), summary: rule.summary() }
+    }
 }
 
 /// A function in the template.
@@ -79,7 +99,7 @@ impl Function {
             summary: route.summary.to_owned(),
             memory: route.memory,
             timeout: TIMEOUT,
-            actions: actions(route.table),
+            actions: actions(&route.actions()),
             queries: route.table.contains(&TableAction::Query),
             routes,
         }
@@ -106,7 +126,8 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<String> {
     let mut functions: Vec<Function> = operations.iter().map(Function::of_operation).collect();
     functions.push(Function::of_worker(&FALLBACK, "Answers what no operation matches", Some("$default")));
     let outbox = Function::of_worker(&OUTBOX, "Renders and sends the mails that are due", None);
-    let context = Context { functions, outbox, indexes: shared::store::table::INDEXES, ttl: shared::store::table::TTL };
+    let limits = Rule::ALL.into_iter().map(LimitParameter::of).collect();
+    let context = Context { functions, outbox, indexes: table::INDEXES, limits, ttl: table::TTL };
     render::render("template.yaml", SOURCE, context)
 }
 

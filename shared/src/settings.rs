@@ -10,6 +10,8 @@
 //! | `GATELET_ACCESS_TOKEN_SECONDS` | life of an access token, 20 to 3600 | 600 |
 //! | `GATELET_SENDER` | address that mails are sent from | `noreply@` the API's host |
 //! | `GATELET_ALLOW_PRIVATE_ISSUERS` | `1`: OAuth issuers may be at private addresses and without TLS | no |
+//! | `GATELET_LIMITS` | `standard`, `generous` (a hundred times as much) or `off` | `standard`; `generous` in the gateway |
+//! | `GATELET_LIMIT_` and the name of a [`Rule`] in capitals, as in `GATELET_LIMIT_SIGN_IN_FAILURES` | requests and seconds, as in `10/600`, or `off` | the rule's of `GATELET_LIMITS` |
 //! | `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` | set by Lambda | required |
 //! | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_SESV2`, `AWS_ENDPOINT_URL` | other endpoints than AWS's | AWS |
 
@@ -19,6 +21,7 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use crate::model::email::Email;
+use crate::model::limit::{Limits, Rule};
 
 /// Values that nobody may run a deployment with.
 const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00000000000000000000000000000000"];
@@ -33,6 +36,7 @@ pub struct Settings {
     pub secret: SecretString,
     pub origin_secret: Option<SecretString>,
     pub access_token_life: Duration,
+    pub limits: Limits,
     /// Address in the `From` of mails whose project names none.
     pub sender: String,
     /// Believe the viewer headers of a distribution without a secret: for the gateway in tests.
@@ -55,6 +59,10 @@ pub enum Error {
     InvalidTokenLife,
     #[error("GATELET_SENDER must be an e-mail address")]
     InvalidSender,
+    #[error("GATELET_LIMITS must be standard, generous or off")]
+    InvalidLimits,
+    #[error("{0} must be a number of requests and a number of seconds, as in 60/600, or off")]
+    InvalidLimit(String),
 }
 
 /// Reads one variable; an empty one counts as absent.
@@ -83,6 +91,7 @@ impl Settings {
             secret: deployment_secret(required("GATELET_SECRET")?)?,
             origin_secret: variable("GATELET_ORIGIN_SECRET").map(Into::into),
             access_token_life: access_token_life()?,
+            limits: limits(variable("GATELET_LIMITS").as_deref().unwrap_or("standard"), variable)?,
         };
         Ok(settings)
     }
@@ -107,6 +116,25 @@ pub fn access_token_life() -> Result<Duration, Error> {
     seconds.map(Duration::from_secs).ok_or(Error::InvalidTokenLife)
 }
 
+/// The limits of a mode, changed by what `variable` gives for each rule.
+pub fn limits(mode: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Limits, Error> {
+    let mut limits = match mode {
+        "standard" => Limits::standard(),
+        "generous" => Limits::generous(),
+        "off" => Limits::off(),
+        _ => return Err(Error::InvalidLimits),
+    };
+    for rule in Rule::ALL {
+        let name = rule.variable();
+        limits = match variable(&name).as_deref() {
+            None => limits,
+            Some("off") => limits.with(rule, None),
+            Some(text) => limits.with(rule, Some(text.parse().map_err(|_| Error::InvalidLimit(name))?)),
+        };
+    }
+    Ok(limits)
+}
+
 /// An absolute http or https URL without its trailing slash.
 pub fn base_url(name: &'static str, text: &str) -> Result<String, Error> {
     let url = Url::parse(text).map_err(|_| Error::InvalidUrl(name))?;
@@ -123,4 +151,27 @@ pub fn sender(api_url: &str) -> Result<String, Error> {
     }
     let host = Url::parse(api_url).ok().and_then(|url| url.host_str().map(str::to_owned));
     Ok(format!("noreply@{}", host.unwrap_or_else(|| "localhost".to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::limit::Rate;
+
+    #[test]
+    fn a_variable_changes_one_rule_and_leaves_the_others() {
+        let of = |name: &'static str, value: &'static str| move |asked: &str| (asked == name).then(|| value.to_owned());
+        let changed = limits("standard", of("GATELET_LIMIT_SIGN_IN_FAILURES", "3/60")).expect("valid");
+        assert_eq!(changed, Limits::standard().with(Rule::SignInFailures, Some(Rate::new(3, 60))));
+        let switched_off = limits("generous", of("GATELET_LIMIT_WRITE", "off")).expect("valid");
+        assert_eq!(switched_off, Limits::generous().with(Rule::Write, None));
+        assert_eq!(limits("off", |_| None).expect("valid"), Limits::off());
+    }
+
+    #[test]
+    fn a_wrong_setting_is_refused_by_its_name() {
+        assert!(matches!(limits("on", |_| None), Err(Error::InvalidLimits)));
+        let wrong = limits("standard", |name| (name == "GATELET_LIMIT_CODE").then(|| "many".to_owned()));
+        assert!(matches!(wrong, Err(Error::InvalidLimit(name)) if name == "GATELET_LIMIT_CODE"));
+    }
 }

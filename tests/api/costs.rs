@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 use infra::operations;
+use shared::model::limit::Limits;
 use support::{Consumed, ROUND_TRIP, TestApp};
 use tokio::time::Instant;
 
-use crate::events::each_event;
+use crate::events::{World, events};
 
 /// Dollars for a million units on demand, us-east-1 (AWS's price list, 2026).
 const READ_PRICE: f64 = 0.125;
@@ -72,15 +73,15 @@ async fn measured(app: &TestApp, name: &str, memory: u16, work: impl Future<Outp
 async fn every_operation_costs_what_the_table_of_costs_says() {
     let all = operations::all();
     let mut costs = Vec::new();
-    each_event(async |name, app, request| {
+    for (name, event) in events() {
         let operation = all.iter().find(|operation| operation.route.name == name);
         let memory = operation.map_or(256, |operation| operation.route.memory);
-        let cost = measured(app, name, memory, async { drop(app.answer(request).await) }).await;
+        let world = World::new(Limits::standard()).await;
+        let cost = measured(&world.app, &name, memory, async { drop(world.send(&event).await) }).await;
         let hashes = operation.is_some_and(|operation| operation.route.hashes());
         assert!(hashes || cost.round_trips <= MOST_ROUND_TRIPS, "{name} takes {} round trips", cost.round_trips);
         costs.push(cost);
-    })
-    .await;
+    }
     costs.push(cost_of_a_mail().await);
     let text = costs.iter().fold(HEAD.to_owned(), |mut text, cost| {
         let _ = text.write_str(&cost.row());

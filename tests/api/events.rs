@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use axum::body::Body;
 use gateway::keys::Keys;
-use http_body_util::BodyExt as _;
+use infra::Operation;
 use jiff::Timestamp;
 use serde_json::json;
 use shared::crypto::totp::TotpSecret;
@@ -15,6 +15,7 @@ use shared::model::channel::NewChannel;
 use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::email::Email;
 use shared::model::id::{ChannelId, EmailId, ProjectId, SessionId, UserId};
+use shared::model::limit::Limits;
 use shared::model::mfa::{MfaAttempt, Totp};
 use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use shared::model::profile_image::{ImageKind, Upload};
@@ -25,7 +26,7 @@ use shared::model::user::User;
 use shared::oauth::authorization::{self, Authorization, ResponseMode};
 use shared::store::users::EmailClaim;
 use shared::store::{Write, codes, images, outbox, sessions, users};
-use support::TestApp;
+use support::{Answer, TestApp};
 
 const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
 const KEY: &str = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc";
@@ -39,10 +40,49 @@ const CHANNEL: &str = "5d0c8a3e-7b1f-4c2d-9e6a-1f2b3c4d5e6f";
 /// A session that is not the one of the access token.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
-/// The service with everything that the events name; gives the access tokens of a user with a password and of one without.
-async fn world() -> (TestApp, String, String) {
+/// The service with everything that the events name.
+pub(crate) struct World {
+    pub(crate) app: TestApp,
+    /// What stands in the events for what a test makes.
+    placeholders: Vec<(&'static str, String)>,
+}
+
+impl World {
+    pub(crate) async fn new(limits: Limits) -> Self {
+        let (app, token, bare_token) = world(limits).await;
+        Self { app, placeholders: vec![("<access token>", token), ("<access token without password>", bare_token)] }
+    }
+
+    /// Sends the event of this name, as in `auth/password-sign-in`.
+    pub(crate) async fn send(&self, name: &str) -> Answer {
+        Answer::read(self.app.answer(self.request(name)).await).await
+    }
+
+    /// The request that an event is.
+    pub(crate) fn request(&self, name: &str) -> http::Request<Body> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/{name}.json"));
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let event = self.placeholders.iter().fold(text, |text, (placeholder, value)| text.replace(placeholder, value));
+        let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (parts, body) = request.into_parts();
+        let mut request = http::Request::new(Body::from(body.to_vec()));
+        *request.method_mut() = parts.method;
+        // As over HTTP, where a request line has no host.
+        *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
+        *request.headers_mut() = parts.headers;
+        request
+    }
+}
+
+/// The name of an operation's event.
+pub(crate) fn name(operation: &Operation) -> String {
+    format!("{}/{}", operation.area(), operation.short_name())
+}
+
+/// Gives the access tokens of a user with a password and of one without.
+async fn world(limits: Limits) -> (TestApp, String, String) {
     let project = ProjectId::parse(PROJECT).unwrap();
-    let app = TestApp::start().await;
+    let app = TestApp::start_with(limits).await;
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{KEY}").into());
     let keys = Keys { project_id: project.clone(), client, server, admin };
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
@@ -148,51 +188,31 @@ async fn write_authorization(app: &TestApp, project: &ProjectId) {
     app.app.store.begin_authorization(&format!("{CODE}.{PROJECT}").into(), &authorization).await.unwrap();
 }
 
-/// The event of every operation, by the operation's name.
-fn event_files() -> Vec<(String, PathBuf)> {
+/// Every event of an operation: the operation's name, and the event's.
+pub(crate) fn events() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
     let areas = std::fs::read_dir(root).unwrap().map(|area| area.unwrap().path()).filter(|area| !area.ends_with("workers"));
     let files = areas.flat_map(|area| std::fs::read_dir(area).unwrap().map(|file| file.unwrap().path()));
-    let name = |file: &Path| {
-        let area = file.parent().unwrap().file_name().unwrap();
-        format!("{}-{}", area.display(), file.file_stem().unwrap().display())
+    let names = |file: PathBuf| {
+        let (area, event) = (file.parent().unwrap().file_name().unwrap(), file.file_stem().unwrap());
+        (format!("{}-{}", area.display(), event.display()), format!("{}/{}", area.display(), event.display()))
     };
-    let mut files: Vec<(String, PathBuf)> = files.map(|file| (name(&file), file)).collect();
-    files.sort();
-    files
-}
-
-/// A world of its own for each event, and the request that the event is in it.
-pub(crate) async fn each_event(mut run: impl AsyncFnMut(&str, &TestApp, http::Request<Body>)) {
-    for (name, file) in event_files() {
-        let (app, token, bare_token) = world().await;
-        let event = std::fs::read_to_string(&file).unwrap().replace("<access token>", &token);
-        let event = event.replace("<access token without password>", &bare_token);
-        let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let (parts, body) = request.into_parts();
-        let mut request = http::Request::new(Body::from(body.to_vec()));
-        *request.method_mut() = parts.method;
-        // As over HTTP, where a request line has no host.
-        *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
-        *request.headers_mut() = parts.headers;
-        run(&name, &app, request).await;
-    }
+    let mut events: Vec<(String, String)> = files.map(names).collect();
+    events.sort();
+    events
 }
 
 #[tokio::test]
 async fn every_event_of_an_operation_succeeds() {
     let all = infra::operations::all();
-    each_event(async |name, app, request| {
-        let answer = app.answer(request).await;
-        let status = answer.status().as_u16();
-        let body = answer.into_body().collect().await.unwrap().to_bytes();
+    for (name, event) in events() {
+        let answer = World::new(Limits::standard()).await.send(&event).await;
         let operation = all.iter().find(|operation| operation.route.name == name);
-        let expected = match name {
+        let expected = match name.as_str() {
             // The provider denied access, and the app is told.
             "auth-oauth-callback" | "auth-oauth-callback-form" => 303,
             _ => operation.map_or(405, |operation| operation.description.status.unwrap_or(200)),
         };
-        assert_eq!(status, expected, "{name}: {}", String::from_utf8_lossy(&body));
-    })
-    .await;
+        assert_eq!(answer.status(), expected, "{name}: {}", answer.text());
+    }
 }

@@ -9,6 +9,7 @@ mod costs;
 mod edge;
 mod emails;
 mod events;
+mod limits;
 mod mails;
 mod projects;
 mod stored;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use infra::{openapi, operations, reference};
 use serde_json::Value;
 use shared::content_api::Problem;
+use shared::model::limit::Limit;
 use shared::product_api::KnownError;
 
 const URL: &str = "https://api.example.com";
@@ -85,6 +86,19 @@ fn every_error_of_a_route_is_among_its_answers() {
         for code in operation.route.errors {
             let has = answers.values().any(|answer| answer["x-codes"].as_array().is_some_and(|codes| codes.contains(&Value::from(*code))));
             assert!(has, "{} does not document {code}", operation.route.name);
+        }
+    }
+}
+
+#[test]
+fn every_limit_is_documented_and_whatever_has_none_is_never_refused() {
+    let documented: BTreeMap<_, _> = documented(&document()).into_iter().map(|(id, _, _, operation)| (id, operation)).collect();
+    for operation in operations::all() {
+        let (name, limit) = (operation.route.name, operation.route.limit.map(Limit::name));
+        let refusal = &documented[name]["responses"]["429"];
+        assert_eq!(refusal["x-limit"].as_str(), limit, "{name}");
+        for header in ["Retry-After", "RateLimit", "RateLimit-Policy"] {
+            assert_eq!(refusal["headers"][header].is_object(), limit.is_some(), "{name}: {header}");
         }
     }
 }

@@ -47,8 +47,8 @@ fn every_operation_has_a_function_behind_its_route_key() {
 #[test]
 fn every_role_may_do_what_its_route_says_and_no_more() {
     let resources = resources();
-    let functions = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.table));
-    for (name, table) in functions.chain(workers::ALL.iter().map(|worker| (worker.name, worker.table))) {
+    let functions = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.actions()));
+    for (name, table) in functions.chain(workers::ALL.iter().map(|worker| (worker.name, worker.table.to_vec()))) {
         let wanted: BTreeSet<String> = table.iter().map(|action| format!("dynamodb:{action:?}")).collect();
         assert_eq!(table_actions(&resources, &logical_id(name)), wanted, "{name}");
     }

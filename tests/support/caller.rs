@@ -140,14 +140,17 @@ impl RequestBuilder {
     }
 
     pub async fn send(self) -> Answer {
-        let response = self.router.oneshot(self.request).await.unwrap();
-        let (parts, body) = response.into_parts();
-        let body = body.collect().await.unwrap().to_bytes().to_vec();
-        Answer { response: Response::from_parts(parts, body) }
+        Answer::read(self.router.oneshot(self.request).await.unwrap()).await
     }
 }
 
 impl Answer {
+    pub async fn read(response: Response<Body>) -> Self {
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes().to_vec();
+        Self { response: Response::from_parts(parts, body) }
+    }
+
     pub fn status(&self) -> u16 {
         self.response.status().as_u16()
     }

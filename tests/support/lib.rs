@@ -25,6 +25,7 @@ use shared::crypto::password::Hasher;
 use shared::entropy::Entropy;
 use shared::model::content::Content;
 use shared::model::id::ProjectId;
+use shared::model::limit::Limits;
 use shared::settings::Settings;
 
 pub use caller::{Answer, Caller, RequestBuilder};
@@ -50,7 +51,14 @@ pub struct TestApp {
 
 impl TestApp {
     /// A service whose project has password and magic link on, sign-up on, and localhost allowed.
+    ///
+    /// Its limits are off, as tests of other things do more than people do.
     pub async fn start() -> Self {
+        Self::start_with(Limits::off()).await
+    }
+
+    /// The same with limits.
+    pub async fn start_with(limits: Limits) -> Self {
         let now = Arc::new(AtomicI64::new(START.parse::<Timestamp>().unwrap().as_millisecond()));
         let clock = Clock::new({
             let now = Arc::clone(&now);
@@ -63,7 +71,7 @@ impl TestApp {
         let keys = Keys::generate(&entropy, ProjectId::from(entropy.uuid()));
         keys.install(&engine.store(), &clock, &entropy).await.unwrap();
         let hasher = Hasher::new(64, 1);
-        let service = Service::new(Parts { settings: settings(), engine, inbox: inbox.clone(), clock, entropy, hasher });
+        let service = Service::new(Parts { settings: settings(limits), engine, inbox: inbox.clone(), clock, entropy, hasher });
         recorder.clear();
         Self { app: service.app, keys, inbox, recorder, router: service.router, now }
     }
@@ -100,7 +108,7 @@ impl TestApp {
     }
 }
 
-fn settings() -> Settings {
+fn settings(limits: Limits) -> Settings {
     Settings {
         api_url: API_URL.to_owned(),
         site_url: "https://site.example".to_owned(),
@@ -108,6 +116,7 @@ fn settings() -> Settings {
         origin_secret: None,
         trust_viewer_headers: true,
         access_token_life: std::time::Duration::from_secs(600),
+        limits,
         sender: "noreply@example.com".to_owned(),
         development: true,
         allow_private_issuers: true,

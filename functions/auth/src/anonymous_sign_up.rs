@@ -4,6 +4,7 @@ use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, PutItem};
 use shared::http::{Json, Route};
+use shared::model::limit::Limit;
 use shared::model::user::User;
 use shared::product_api::{Access, Client, Error, Input};
 use shared::store::users;
@@ -12,6 +13,7 @@ use crate::tokens::{NewSession, SignedIn};
 
 pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/anonymous/sign-up")
     .summary("Creates an anonymous user")
+    .limit(Limit::SignUp)
     .table(&[BatchGetItem, PutItem]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<SignedIn>, Error> {

@@ -10,6 +10,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Rejected};
+use shared::model::limit::Limit;
 use shared::product_api::code_access::{AttemptCode, CodeAccess};
 use shared::product_api::{Error, Input, KnownError};
 use shared::store::{self, codes, users};
@@ -20,6 +21,7 @@ use crate::tokens::NewSession;
 
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
     .summary("Ends a sign-in with a code of the user's authenticator app")
+    .limit(Limit::SignIn)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",

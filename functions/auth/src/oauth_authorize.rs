@@ -12,8 +12,10 @@ use serde::Serialize;
 use shared::App;
 use shared::crypto::token::Claims;
 use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::client::Caller;
 use shared::http::{Describe, Description, Json, Route};
 use shared::model::id::UserId;
+use shared::model::limit::{Limit, Rule};
 use shared::model::project::{ApiKey, OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::after;
@@ -23,7 +25,7 @@ use shared::oauth::outgoing::Outgoing;
 use shared::product_api::access::{NO_KEY, token_error};
 use shared::product_api::input::{Ignored, Problems};
 use shared::product_api::literal::{BotChallengePhase, True};
-use shared::product_api::{Error, Input, KnownError};
+use shared::product_api::{Error, Input, KnownError, limits};
 use shared::store::projects::{ProjectRow, api_key_key, project_key};
 use shared::store::users::{UserRow, user_key};
 use url::Url;
@@ -34,6 +36,7 @@ use crate::oauth_token::{client_project, prove_client};
 
 pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/authorize/{provider_id}")
     .summary("Starts signing in with a provider, or linking an account of it")
+    .limit(Limit::Authorize)
     .table(&[BatchGetItem, PutItem])
     .errors(&[
         "INVALID_OAUTH_CLIENT_ID_OR_SECRET",
@@ -230,11 +233,12 @@ impl AuthorizeQuery {
 
 pub async fn handle(
     State(app): State<App>,
+    caller: Caller,
     Input { query, path, .. }: Input<Ignored, AuthorizeQuery, ProviderPath>,
 ) -> Result<Authorized, Error> {
     query.check(ROUTE.path)?;
     let claims = read_token(&app, &query);
-    let (project, user) = look_up(&app, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
+    let (project, user) = look_up(&app, &caller, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
     let provider = project.config.oauth_providers.iter().find(|provider| provider.id == path.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     if query.scope != "legacy" {
@@ -255,7 +259,7 @@ fn read_token(app: &App, query: &AuthorizeQuery) -> Result<Option<Claims>, Known
 }
 
 /// The project that the client proves, and the token's user: one round trip.
-async fn look_up(app: &App, query: &AuthorizeQuery, claims: Option<&Claims>) -> Result<(Project, Option<UserRow>), Error> {
+async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Option<&Claims>) -> Result<(Project, Option<UserRow>), Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(query.client_id.clone()) };
     let id = client_project(&query.client_id).ok_or_else(invalid)?;
     let secret = Some(&query.client_secret)
@@ -265,7 +269,8 @@ async fn look_up(app: &App, query: &AuthorizeQuery, claims: Option<&Claims>) -> 
     let key_key = secret.as_ref().map(|secret| api_key_key(&id, secret));
     let user_key = claims.map(|claims| user_key(&id, claims.sub));
     let keys = [Some(&project_key), key_key.as_ref(), user_key.as_ref()];
-    let mut items = app.store.get_many(keys.into_iter().flatten().cloned()).await?;
+    let count = limits::by_address(app, &id, Rule::Authorize, &caller.place);
+    let ((), mut items) = futures_util::try_join!(count, app.store.get_many(keys.into_iter().flatten().cloned()))?;
 
     let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();

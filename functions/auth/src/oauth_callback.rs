@@ -9,7 +9,9 @@ use deserr::Deserr;
 use http::HeaderMap;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::client::Caller;
 use shared::http::{Route, TableAction};
+use shared::model::limit::Limit;
 use shared::product_api::Input;
 use shared::product_api::input::Ignored;
 use utoipa::ToSchema;
@@ -25,6 +27,7 @@ pub(crate) const ERRORS: &[&str] = &["OAUTH_STATE_NOT_FOUND", "REDIRECT_URL_NOT_
 
 pub const ROUTE: Route = Route::get("auth-oauth-callback", "/api/v1/auth/oauth/callback/{provider_id}")
     .summary("Takes the user back from a provider, and sends it on to the app")
+    .limit(Limit::Code)
     .table(TABLE)
     .errors(ERRORS);
 
@@ -47,8 +50,9 @@ pub struct ProviderAnswer {
 
 pub async fn handle(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     Input { query, path, .. }: Input<Ignored, ProviderAnswer, ProviderPath>,
 ) -> Response {
-    oauth_flow::finish(&app, &headers, &path.provider_id, &query).await
+    oauth_flow::finish(&app, &caller, &headers, &path.provider_id, &query).await
 }

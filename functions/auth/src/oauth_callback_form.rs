@@ -5,6 +5,8 @@ use axum::response::Response;
 use http::HeaderMap;
 use shared::App;
 use shared::http::Route;
+use shared::http::client::Caller;
+use shared::model::limit::Limit;
 use shared::product_api::Input;
 use shared::product_api::input::Nothing;
 
@@ -14,13 +16,15 @@ use crate::oauth_flow;
 
 pub const ROUTE: Route = Route::post("auth-oauth-callback-form", "/api/v1/auth/oauth/callback/{provider_id}")
     .summary("Takes the user back from a provider that posts its answer as a form")
+    .limit(Limit::Code)
     .table(TABLE)
     .errors(ERRORS);
 
 pub async fn handle(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     Input { body, path, .. }: Input<ProviderAnswer, Nothing, ProviderPath>,
 ) -> Response {
-    oauth_flow::finish(&app, &headers, &path.provider_id, &body).await
+    oauth_flow::finish(&app, &caller, &headers, &path.provider_id, &body).await
 }

@@ -13,11 +13,12 @@ use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, Ge
 use shared::http::client::Caller;
 use shared::http::{Describe, Description, Json, Route};
 use shared::model::id::ProjectId;
+use shared::model::limit::{Limit, Rule};
 use shared::model::project::{ApiKey, KeyKind, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::product_api::access::NO_KEY;
 use shared::product_api::input::Problems;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Error, Input, KnownError, limits};
 use shared::store::authorizations::{AuthorizationCode, code_key};
 use shared::store::projects::{ProjectRow, api_key_key, project_key};
 use shared::store::sessions::{TokenClaim, token_key};
@@ -30,6 +31,7 @@ use crate::tokens::refresh;
 
 pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/token")
     .summary("Exchanges a code or a refresh token for an access token")
+    .limit(Limit::Token)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "INVALID_OAUTH_CLIENT_ID_OR_SECRET",
@@ -162,6 +164,14 @@ impl TokenRequest {
 }
 
 impl Grant {
+    /// What only its owner has, and so what uses are counted by.
+    fn secret(&self) -> &SecretString {
+        match self {
+            Self::Refresh(token) => token,
+            Self::Code(redemption) => &redemption.code,
+        }
+    }
+
     /// What has to be read for it beside the project and its key.
     fn keys(&self, project: &ProjectId) -> Vec<Key> {
         match self {
@@ -206,7 +216,8 @@ pub async fn handle(
     let project_key = project_key(&project_id);
     let key_key = secret.as_ref().map(|secret| api_key_key(&project_id, secret));
     let keys = [project_key.clone()].into_iter().chain(key_key.clone()).chain(grant.keys(&project_id));
-    let mut items = app.store.get_many(keys).await?;
+    let count = limits::by_secret(&app, &project_id, Rule::Token, grant.secret());
+    let ((), mut items) = futures_util::try_join!(count, app.store.get_many(keys))?;
 
     let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();

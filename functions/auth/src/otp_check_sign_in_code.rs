@@ -9,11 +9,13 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose};
+use shared::model::limit::Limit;
 use shared::product_api::{Access, Client, Error, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-otp-check-sign-in-code", "/api/v1/auth/otp/sign-in/check-code")
     .summary("Checks a sign-in code without redeeming it")
+    .limit(Limit::Code)
     .table(&[BatchGetItem, UpdateItem]);
 
 #[derive(Deserr, ToSchema)]

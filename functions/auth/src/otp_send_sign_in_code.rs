@@ -9,6 +9,7 @@ use shared::http::{Json, Route};
 use shared::mail::code;
 use shared::model::code::{Purpose, StoredCode};
 use shared::model::email::Email;
+use shared::model::limit::Limit;
 use shared::model::outbox::Builtin;
 use shared::model::project::ProjectConfig;
 use shared::model::redirect::RedirectUrl;
@@ -20,6 +21,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth/otp/send-sign-in-code")
     .summary("Mails a code and a link that sign in")
+    .limit(Limit::SendCode)
     .table(&[BatchGetItem, GetItem, PutItem])
     .errors(&["MAGIC_LINK_NOT_ENABLED", "USER_EMAIL_ALREADY_EXISTS", "SIGN_UP_NOT_ENABLED", "REDIRECT_URL_NOT_WHITELISTED"]);
 
@@ -69,7 +71,7 @@ pub async fn handle(
         expires_at: after(now, Purpose::SignIn.life()),
         used: false,
     };
-    let (code, writes) = code::writes(&app, project, &stored, Builtin::SignIn, &body.callback_url, now)?;
+    let (code, writes) = code::writes(&app, project, access.level, &stored, Builtin::SignIn, &body.callback_url, now)?;
     app.store.transact(writes).await?;
     Ok(Json(Sent { nonce: code.nonce() }))
 }

@@ -10,6 +10,7 @@ use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::id::ProjectId;
+use shared::model::limit::Limit;
 use shared::model::user::User;
 use shared::product_api::accounts::redeemed;
 use shared::product_api::code_access::{CodeAccess, SignInCode};
@@ -25,6 +26,7 @@ use crate::tokens::{NewSession, SignedIn};
 
 pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
     .summary("Signs in with a code from a mail")
+    .limit(Limit::Code)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",

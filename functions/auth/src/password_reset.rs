@@ -8,6 +8,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose};
+use shared::model::limit::Limit;
 use shared::model::password::Password;
 use shared::product_api::accounts::{With, change_read, redeemed};
 use shared::product_api::code_access::{CodeAccess, ResetCode};
@@ -18,6 +19,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/password/reset")
     .summary("Sets a new password with the code from a mail")
+    .limit(Limit::Code)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",

@@ -13,15 +13,18 @@ use shared::mail::code;
 use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::email::Email;
 use shared::model::id::{ProjectId, UserId};
+use shared::model::limit::Limit;
 use shared::model::outbox::Builtin;
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::after;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::access::Level;
+use shared::product_api::{Access, Client, Error, Input, KnownError, limits};
 use shared::store::{self, Write, codes};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/auth/password/send-reset-code")
     .summary("Mails a link that sets a new password")
+    .limit(Limit::SendCode)
     .table(&[BatchGetItem, GetItem, PutItem])
     .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "REDIRECT_URL_NOT_WHITELISTED"]);
 
@@ -55,9 +58,10 @@ pub async fn handle(
     let now = app.clock.now();
     let writes = match claim {
         Some(claim) => {
-            code::writes(&app, project, &stored(body.email, Some(claim.user_id), now), Builtin::ResetPassword, &body.callback_url, now)?.1
+            let stored = stored(body.email, Some(claim.user_id), now);
+            code::writes(&app, project, access.level, &stored, Builtin::ResetPassword, &body.callback_url, now)?.1
         }
-        None => decoys(&app, project, &body.email, now)?,
+        None => decoys(&app, project, access.level, &body.email, now)?,
     };
     app.store.transact(writes).await?;
     Ok(Json(MaybeSent { success: "maybe, only if user with e-mail exists" }))
@@ -68,8 +72,10 @@ fn stored(email: Email, user_id: Option<UserId>, now: Timestamp) -> StoredCode {
     StoredCode { purpose: Purpose::ResetPassword, email, user_id, channel_id: None, expires_at, used: false }
 }
 
-/// Codes of nobody, which nobody learns: two writes, as a code and its mail are.
-fn decoys(app: &App, project: &ProjectId, email: &Email, now: Timestamp) -> Result<[Write; 2], store::Error> {
+/// Codes of nobody, which nobody learns: two writes, as a code and its mail are, and the recipient is counted as if there were one.
+fn decoys(app: &App, project: &ProjectId, level: Level, email: &Email, now: Timestamp) -> Result<Vec<Write>, store::Error> {
     let write = || codes::create(project, &Code::new(app.entropy.code()), &stored(email.clone(), None, now));
-    Ok([write()?, write()?])
+    let mut writes = vec![write()?, write()?];
+    writes.extend(limits::recipient(app, project, level, email));
+    Ok(writes)
 }

@@ -7,12 +7,14 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::crypto::password::Verdict;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::email::Email;
 use shared::model::id::UserId;
+use shared::model::limit::Limit;
 use shared::model::password::Password;
 use shared::product_api::input::Problems;
+use shared::product_api::limits::Failures;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store;
 use shared::store::users::{self, UserRow};
@@ -23,7 +25,8 @@ use crate::tokens::{NewSession, SignedIn};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
     .summary("Signs in with address and password")
-    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .limit(Limit::SignIn)
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "EMAIL_PASSWORD_MISMATCH", "MULTI_FACTOR_AUTHENTICATION_REQUIRED"])
     .hashes_passwords();
 
@@ -42,10 +45,14 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     if body.email.trim().is_empty() {
         return Err(Problems::one("body.email", "must not be empty").into_error("POST", ROUTE.path).into());
     }
-    let row = find(&app, &access, &body.email).await?;
+    let failures = Failures::of(&app, &access.project.id, &body.email);
+    let ((), row) = futures_util::try_join!(failures.check(), find(&app, &access, &body.email))?;
     let hash = row.as_ref().and_then(|row| row.user.password.as_ref());
     let verdict = app.hasher.verify(hash, body.password.secret()).await;
-    let Some(mut row) = row.filter(|_| verdict != Verdict::Wrong) else { return Err(KnownError::EmailPasswordMismatch.into()) };
+    let Some(mut row) = row.filter(|_| verdict != Verdict::Wrong) else {
+        failures.count().await?;
+        return Err(KnownError::EmailPasswordMismatch.into());
+    };
 
     if verdict == Verdict::RightButWeak {
         rehash(&app, &access, &mut row, &body.password).await?;
@@ -55,7 +62,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         return Err(required.into());
     }
     let session = NewSession::start(&app, &access.project, &row.user, &access.place);
-    app.store.transact(session.writes(&access.project)?).await?;
+    app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed())).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
 }
 

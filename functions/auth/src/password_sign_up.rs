@@ -8,6 +8,7 @@ use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::mail::code;
 use shared::model::email::Email;
+use shared::model::limit::Limit;
 use shared::model::password::Password;
 use shared::model::redirect::RedirectUrl;
 use shared::model::user::User;
@@ -21,6 +22,7 @@ use crate::tokens::{NewSession, SignedIn};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/password/sign-up")
     .summary("Creates an account that signs in with a password")
+    .limit(Limit::SignUp)
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
@@ -74,7 +76,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     let mut writes = account_writes(&access, &user, version, &body.email, false)?;
     writes.extend(session.writes(&access.project)?);
     if let (Some(callback), Some(channel)) = (&body.verification_callback_url, user.primary()) {
-        writes.extend(code::verification(&app, &access.project.id, user.id, channel, callback, now)?);
+        writes.extend(code::verification(&app, &access.project.id, access.level, user.id, channel, callback, now)?);
     }
     match app.store.transact(writes).await {
         Ok(()) => Ok(Json(session.signed_in(&app, &access.project, &user))),

@@ -7,19 +7,20 @@ use http::HeaderMap;
 use secrecy::SecretString;
 use shared::App;
 use shared::crypto::password::Verdict;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::id::{SessionId, UserId};
 use shared::model::password::Password;
 use shared::product_api::accounts::{With, change};
 use shared::product_api::family::header;
+use shared::product_api::limits::Failures;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/password/update")
     .summary("Replaces the password of the signed-in user")
-    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, UpdateItem])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
@@ -50,10 +51,15 @@ pub async fn handle(
     }
     body.new_password.check(access.project.config.password_min_length)?;
     let old = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
+    // The old password is guessed here as well as at sign-in, so it counts there.
+    let address = user.primary().map_or_else(|| user.id.to_string(), |channel| channel.value.to_string());
+    let failures = Failures::of(&app, &access.project.id, &address);
+    let allowed = async { Ok(failures.check().await?) };
+    let ((), kept) = futures_util::try_join!(allowed, kept_session(&app, &access, &headers, user.id))?;
     if app.hasher.verify(Some(old), body.old_password.secret()).await == Verdict::Wrong {
+        failures.count().await?;
         return Err(KnownError::PasswordConfirmationMismatch.into());
     }
-    let kept = kept_session(&app, &access, &headers, user.id).await?;
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
     change(&app, &access.project.id, user.id, KnownError::UserAuthenticationRequired, |user| {
         // Whoever changed the password meanwhile has not proved this one.
@@ -61,7 +67,7 @@ pub async fn handle(
             return Err(KnownError::PasswordConfirmationMismatch.into());
         }
         user.set_password(hash.clone(), kept);
-        Ok(With::default())
+        Ok(With(failures.still_allowed().into_iter().collect()))
     })
     .await?;
     Ok(Json(SUCCESS))

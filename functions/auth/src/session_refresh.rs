@@ -7,15 +7,17 @@ use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
+use shared::model::limit::{Limit, Rule};
 use shared::product_api::family::header;
 use shared::product_api::input::Problems;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Error, Input, KnownError, limits};
 use utoipa::ToSchema;
 
 use crate::tokens::refresh;
 
 pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessions/current/refresh")
     .summary("Gives a new access token for the refresh token in the header")
+    .limit(Limit::Token)
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&["REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);
 
@@ -29,7 +31,9 @@ pub async fn handle(State(app): State<App>, headers: HeaderMap, access: Access<C
     let Some(token) = header(&headers, "refresh-token")? else {
         return Err(Problems::one("headers.x-service-refresh-token", "is required").into_error("POST", ROUTE.path).into());
     };
-    let claim = app.store.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;
+    let (project, token) = (&access.project.id, SecretString::from(token.to_owned()));
+    let count = limits::by_secret(&app, project, Rule::Token, &token);
+    let ((), claim) = futures_util::try_join!(count, app.store.token_claim(project, &token))?;
     let claim = claim.ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
     Ok(Json(Refreshed { access_token: refresh(&app, &access.project, claim, &access.place).await? }))
 }

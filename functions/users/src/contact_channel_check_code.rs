@@ -8,11 +8,13 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose};
+use shared::model::limit::Limit;
 use shared::product_api::{Access, Client, Error, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-check-code", "/api/v1/contact-channels/verify/check-code")
     .summary("Checks a verification code without redeeming it")
+    .limit(Limit::Code)
     .table(&[BatchGetItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",

@@ -7,6 +7,7 @@ use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use shared::http::{Json, Route};
 use shared::mail::code;
 use shared::model::id::UserId;
+use shared::model::limit::Limit;
 use shared::model::redirect::RedirectUrl;
 use shared::model::user::Channel;
 use shared::product_api::input::Nothing;
@@ -19,6 +20,7 @@ use crate::contact_channels::{ChannelPath, row};
 pub const ROUTE: Route =
     Route::post("users-contact-channel-send-code", "/api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code")
         .summary("Mails a code that verifies an address")
+        .limit(Limit::SendCode)
         .table(&[BatchGetItem, GetItem, PutItem])
         .errors(&[
             "CANNOT_GET_OWN_USER_WITHOUT_USER",
@@ -61,6 +63,6 @@ pub(crate) async fn send<L>(
     if !access.project.redirects().trust(callback) {
         return Err(KnownError::RedirectUrlNotWhitelisted.into());
     }
-    app.store.transact(code::verification(app, &access.project.id, user, channel, callback, app.clock.now())?).await?;
+    app.store.transact(code::verification(app, &access.project.id, access.level, user, channel, callback, app.clock.now())?).await?;
     Ok(Json(SUCCESS))
 }

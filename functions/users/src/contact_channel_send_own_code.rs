@@ -7,6 +7,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, PutItem};
 use shared::http::{Json, Route};
 use shared::model::email::Email;
+use shared::model::limit::Limit;
 use shared::model::redirect::RedirectUrl;
 use shared::product_api::literal::Success;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
@@ -16,6 +17,7 @@ use crate::contact_channel_send_code::send;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/api/v1/contact-channels/send-verification-code")
     .summary("Mails the signed-in user a code that verifies its primary address")
+    .limit(Limit::SendCode)
     .table(&[BatchGetItem, PutItem])
     .errors(&["USER_AUTHENTICATION_REQUIRED", "EMAIL_IS_NOT_PRIMARY_EMAIL", "EMAIL_ALREADY_VERIFIED", "REDIRECT_URL_NOT_WHITELISTED"]);
 

@@ -6,6 +6,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose};
+use shared::model::limit::Limit;
 use shared::product_api::accounts::{With, change_read, redeemed};
 use shared::product_api::code_access::{CodeAccess, VerificationCode};
 use shared::product_api::literal::{SUCCESS, Success};
@@ -15,6 +16,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-verify", "/api/v1/contact-channels/verify")
     .summary("Verifies an e-mail address with the code from a mail")
+    .limit(Limit::Code)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",

@@ -56,7 +56,7 @@ impl Register for Gateway {
         H: Handler<T, App> + Signature<T>,
         T: 'static,
     {
-        let methods = layered(&self.app, route.interface, axum::routing::on(route.verb.filter(), handler));
+        let methods = layered(&self.app, route, axum::routing::on(route.verb.filter(), handler));
         self.router = std::mem::take(&mut self.router).route(route.path, methods);
     }
 }

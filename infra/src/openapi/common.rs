@@ -46,6 +46,8 @@ const ACCESS: &[&str] = &[
 const CLIENT: &[&str] = &["INVALID_PUBLISHABLE_CLIENT_KEY", "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT"];
 /// Of those that a client may not use.
 const NO_CLIENT: &[&str] = &["INSUFFICIENT_ACCESS_TYPE"];
+/// Of those that are counted.
+const LIMIT: &[&str] = &["RATE_LIMITED"];
 /// What answers where no operation is, and a wrong method.
 pub const ANYWHERE: &[&str] = &["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
 
@@ -66,6 +68,9 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     }
     if description.reads_input {
         groups.push(INPUT);
+    }
+    if operation.route.limit.is_some() {
+        groups.push(LIMIT);
     }
     if operation.route.verb != Verb::Get {
         groups.push(BODY);
@@ -92,7 +97,7 @@ mod tests {
 
     #[test]
     fn shared_codes_are_in_the_catalog() {
-        for code in [EVERY, TABLE, INPUT, BODY, ACCESS, CLIENT, NO_CLIENT, ANYWHERE].into_iter().flatten() {
+        for code in [EVERY, TABLE, INPUT, BODY, ACCESS, CLIENT, NO_CLIENT, LIMIT, ANYWHERE].into_iter().flatten() {
             assert!(status(Interface::Product, code).is_some(), "{code}");
         }
     }

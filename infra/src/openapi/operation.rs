@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use http::StatusCode;
 use shared::http::Interface;
 use shared::http::describe::Described;
+use shared::model::limit::Limit;
 use shared::product_api::access::Level;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::header::HeaderBuilder;
@@ -143,7 +144,7 @@ fn header(description: &str) -> utoipa::openapi::Header {
 
 /// Error answers; the description of each names its codes.
 fn errors_by_status(operation: &Operation) -> BTreeMap<StatusCode, Response> {
-    let interface = operation.route.interface;
+    let (interface, limit) = (operation.route.interface, operation.route.limit);
     let mut by_status: BTreeMap<StatusCode, Vec<&str>> = BTreeMap::new();
     for code in common::codes(operation) {
         // A code that is in no catalog is found by the contract tests.
@@ -151,23 +152,30 @@ fn errors_by_status(operation: &Operation) -> BTreeMap<StatusCode, Response> {
             by_status.entry(status).or_default().push(code);
         }
     }
-    by_status.into_iter().map(|(status, codes)| (status, error(interface, status, &codes))).collect()
+    by_status.into_iter().map(|(status, codes)| (status, error(interface, status, &codes, limit))).collect()
 }
 
-fn error(interface: Interface, status: StatusCode, codes: &[&str]) -> Response {
+fn error(interface: Interface, status: StatusCode, codes: &[&str], limit: Option<Limit>) -> Response {
     let schema = if interface == Interface::Content { errors::CONTENT } else { errors::PRODUCT };
     let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
     let reason = status.canonical_reason().unwrap_or("Error");
+    let extensions = ExtensionsBuilder::new().add("x-codes", serde_json::json!(codes));
+    let extensions = match limit.filter(|_| status == StatusCode::TOO_MANY_REQUESTS) {
+        Some(limit) => extensions.add("x-limit", limit.name()),
+        None => extensions,
+    };
     let response = ResponseBuilder::new()
         .description(format!("{reason}: {}", names.join(", ")))
         .content(JSON, Content::new(Some(Ref::from_schema_name(schema))))
-        .extensions(Some(ExtensionsBuilder::new().add("x-codes", serde_json::json!(codes)).build()));
+        .extensions(Some(extensions.build()));
     match status {
         StatusCode::UNAUTHORIZED => response.header("WWW-Authenticate", header("The scheme; credentials are headers of our own.")),
         StatusCode::METHOD_NOT_ALLOWED => response.header("Allow", header("The methods of this path.")),
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            response.header("Retry-After", header("Seconds to wait before trying again."))
-        }
+        StatusCode::TOO_MANY_REQUESTS => response
+            .header("Retry-After", header("Seconds to wait before trying again."))
+            .header("RateLimit-Policy", header("The limit's name, its quota and its window in seconds."))
+            .header("RateLimit", header("The limit's name, what is left of it and the seconds until there is more.")),
+        StatusCode::SERVICE_UNAVAILABLE => response.header("Retry-After", header("Seconds to wait before trying again.")),
         _ => response,
     }
     .build()

@@ -9,10 +9,10 @@ pub mod route;
 mod text;
 pub mod version;
 
-use axum::Router;
 use axum::handler::Handler;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, on};
+use axum::{Extension, Router};
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub use describe::{Describe, Description, Signature};
@@ -37,12 +37,14 @@ where
     H: Handler<T, App>,
     T: 'static,
 {
-    Router::new().route(route.path, layered(app, route.interface, on(route.verb.filter(), handler)))
+    Router::new().route(route.path, layered(app, route, on(route.verb.filter(), handler)))
 }
 
 /// A method router behind the layer of its interface.
-pub fn layered(app: &App, interface: Interface, methods: MethodRouter<App>) -> MethodRouter<App> {
-    match interface {
+pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
+    // Who proves an access finds here what it is counted under.
+    let methods: MethodRouter<App> = methods.layer(Extension(route));
+    match route.interface {
         Interface::Content => {
             methods.layer(CatchPanicLayer::custom(content_api::panicked)).layer(from_fn_with_state(app.clone(), content_api::layer))
         }

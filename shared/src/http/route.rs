@@ -2,6 +2,8 @@
 
 use axum::routing::MethodFilter;
 
+use crate::model::limit::Limit;
+
 /// In MB: with this much memory, a Lambda has one whole core.
 const HASHING_MEMORY: u16 = 1769;
 
@@ -20,6 +22,8 @@ pub struct Route {
     pub table: &'static [TableAction],
     /// Codes of the errors that it answers, besides those of every operation of its interface.
     pub errors: &'static [&'static str],
+    /// What is counted before anything is done. Whatever is no GET has one unless it says otherwise.
+    pub limit: Option<Limit>,
     /// In MB; CPU comes with it.
     pub memory: u16,
 }
@@ -79,7 +83,8 @@ impl Verb {
 
 impl Route {
     const fn new(name: &'static str, verb: Verb, path: &'static str) -> Self {
-        Self { name, verb, path, interface: Interface::Product, summary: "", table: &[], errors: &[], memory: 256 }
+        let limit = if matches!(verb, Verb::Get) { None } else { Some(Limit::Write) };
+        Self { name, verb, path, interface: Interface::Product, summary: "", table: &[], errors: &[], limit, memory: 256 }
     }
 
     pub const fn get(name: &'static str, path: &'static str) -> Self {
@@ -117,6 +122,25 @@ impl Route {
 
     pub const fn errors(self, errors: &'static [&'static str]) -> Self {
         Self { errors, ..self }
+    }
+
+    /// What the operation is under in place of [`Limit::Write`].
+    pub const fn limit(self, limit: Limit) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
+
+    /// A POST that writes nothing, and so is under no limit.
+    pub const fn writes_nothing(self) -> Self {
+        Self { limit: None, ..self }
+    }
+
+    /// What the function's role may do to the table: what the operation does, and to count.
+    pub fn actions(&self) -> Vec<TableAction> {
+        let counting = self.limit.map(|_| TableAction::UpdateItem);
+        let mut actions: Vec<TableAction> = self.table.iter().copied().chain(counting).collect();
+        actions.sort_unstable();
+        actions.dedup();
+        actions
     }
 
     /// argon2 takes 19 MiB and as much CPU as there is: with the memory of a whole core it is four times as fast for the same price.

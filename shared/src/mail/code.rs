@@ -1,4 +1,5 @@
-//! Mails that carry a code: the code, and the entry of the outbox that takes it to its recipient, written together.
+//! Mails that carry a code: the code, and the entry of the outbox that takes it to its recipient, written together. The recipient is
+//! counted in the same transaction, so nothing mails a code uncounted.
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
@@ -10,17 +11,21 @@ use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry
 use crate::model::redirect::RedirectUrl;
 use crate::model::session::after;
 use crate::model::user::Channel;
+use crate::product_api::access::Level;
+use crate::product_api::limits;
 use crate::store::{self, Write, codes, outbox};
 
-/// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code` (SPEC.md, Endpoints).
+/// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code` (SPEC.md, Endpoints). How many
+/// a recipient may get depends on the access by which it is asked for.
 pub fn writes(
     app: &App,
     project: &ProjectId,
+    level: Level,
     stored: &StoredCode,
     mail: Builtin,
     callback: &RedirectUrl,
     now: Timestamp,
-) -> Result<(Code, [Write; 2]), store::Error> {
+) -> Result<(Code, Vec<Write>), store::Error> {
     let code = Code::new(app.entropy.code());
     let variables = Map::from_iter([
         ("link".to_owned(), json!(callback.with_query("code", code.text()))),
@@ -42,7 +47,8 @@ pub fn writes(
         scheduled_at: None,
     };
     let entry = OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now);
-    let writes = [codes::create(project, &code, stored)?, outbox::create(project, &entry)?];
+    let mut writes = vec![codes::create(project, &code, stored)?, outbox::create(project, &entry)?];
+    writes.extend(limits::recipient(app, project, level, &stored.email));
     Ok((code, writes))
 }
 
@@ -50,11 +56,12 @@ pub fn writes(
 pub fn verification(
     app: &App,
     project: &ProjectId,
+    level: Level,
     user: UserId,
     channel: &Channel,
     callback: &RedirectUrl,
     now: Timestamp,
-) -> Result<[Write; 2], store::Error> {
+) -> Result<Vec<Write>, store::Error> {
     let stored = StoredCode {
         purpose: Purpose::VerifyEmail,
         email: channel.value.clone(),
@@ -63,5 +70,5 @@ pub fn verification(
         expires_at: after(now, Purpose::VerifyEmail.life()),
         used: false,
     };
-    writes(app, project, &stored, Builtin::VerifyEmail, callback, now).map(|(_, writes)| writes)
+    writes(app, project, level, &stored, Builtin::VerifyEmail, callback, now).map(|(_, writes)| writes)
 }

@@ -9,6 +9,7 @@ pub mod delivery;
 pub mod email;
 pub mod id;
 mod json_text;
+pub mod limit;
 pub mod metadata;
 pub mod mfa;
 pub mod outbox;

@@ -1,7 +1,7 @@
 //! Who asks, and what they may do: the headers of a request become an [`Access`], in the order of WIRE.md §1.4, the first failure wins.
 //!
 //! An operation that takes `Access<Server>` cannot run without the server key. Authentication costs one round trip: project, key and
-//! user are one `BatchGetItem`; the access token is verified locally. A session is not read: a token outlives its session by its ten
+//! user are one `BatchGetItem`, beside which the request is counted; the access token is verified locally. A session is not read: a token outlives its session by its ten
 //! minutes at most (WIRE.md §5.5).
 
 use std::marker::PhantomData;
@@ -14,8 +14,10 @@ use serde::Serialize;
 
 use super::error::{Error, KnownError};
 use super::family::header;
+use super::limits::Claimed;
 use crate::App;
 use crate::crypto::token::{self, Claims};
+use crate::http::Route;
 use crate::http::client::{PeerAddress, place};
 use crate::http::describe::{Describe, Description};
 use crate::model::id::{ProjectId, SessionId, UserId};
@@ -214,6 +216,32 @@ impl<'a> Headers<'a> {
             (Level::Admin, Some(_), false) => Err(KnownError::InvalidSuperSecretAdminKey { project_id }),
         }
     }
+
+    /// Steps 12 to 14: there is one branch, and the access type is enough for the operation.
+    fn suffice(&self, least: Level) -> Result<(), KnownError> {
+        if self.branch != "main" {
+            return Err(KnownError::BranchDoesNotExist { branch_id: self.branch.to_owned() });
+        }
+        if self.level >= least {
+            return Ok(());
+        }
+        Err(KnownError::InsufficientAccessType {
+            actual_access_type: self.level.name().to_owned(),
+            allowed_access_types: Level::ALL.into_iter().filter(|level| *level >= least).map(Level::name).collect(),
+        })
+    }
+
+    /// Whom the request is counted by.
+    fn claimed<'b>(&'b self, route: Option<&Route>, place: &'b Place) -> Claimed<'b> {
+        Claimed {
+            limit: route.and_then(|route| route.limit),
+            level: self.level,
+            project: &self.project,
+            user: self.claims.as_ref().map(|claims| claims.sub),
+            key: self.key.as_ref(),
+            place,
+        }
+    }
 }
 
 /// Steps 7 to 9: the token, and whether its user may be there.
@@ -266,34 +294,23 @@ impl<L: Least> Access<L> {
         let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
         let user_key = headers.claims.as_ref().map(|claims| user_key(&headers.project, claims.sub));
         let keys = [Some(&project_key), key_key.as_ref(), user_key.as_ref()];
-        let mut items = app.store.get_many(keys.into_iter().flatten().cloned()).await?;
+        let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
+        let place = place(&parts.headers, peer, &app.settings);
+        let claimed = headers.claimed(parts.extensions.get::<Route>(), &place);
+        let (counted, items) = tokio::join!(claimed.count(app), app.store.get_many(keys.into_iter().flatten().cloned()));
+        counted?;
+        let mut items = items?;
 
         let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()? else {
             return Err(KnownError::CurrentProjectNotFound { project_id: headers.project.to_string() }.into());
         };
         let key: Option<ApiKey> = key_key.as_ref().map(|key| items.entity(key)).transpose()?.flatten();
         headers.prove(&project.project, key.as_ref(), app)?;
-        if headers.branch != "main" {
-            return Err(KnownError::BranchDoesNotExist { branch_id: headers.branch.to_owned() }.into());
-        }
-        if headers.level < L::LEVEL {
-            return Err(KnownError::InsufficientAccessType {
-                actual_access_type: headers.level.name().to_owned(),
-                allowed_access_types: Level::ALL.into_iter().filter(|level| *level >= L::LEVEL).map(Level::name).collect(),
-            }
-            .into());
-        }
+        headers.suffice(L::LEVEL)?;
+        claimed.count_proved(app).await?;
         let row = user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?;
         let user = row.zip(headers.claims).map(|(row, claims)| CurrentUser { row, session_id: claims.refresh_token_id });
-        let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
-        Ok(Self {
-            level: headers.level,
-            project: project.project,
-            project_version: project.version,
-            user,
-            place: place(&parts.headers, peer, &app.settings),
-            least: PhantomData,
-        })
+        Ok(Self { level: headers.level, project: project.project, project_version: project.version, user, place, least: PhantomData })
     }
 }
 

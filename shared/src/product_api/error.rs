@@ -8,7 +8,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use strum::{EnumIter, IntoEnumIterator as _, IntoStaticStr, VariantNames};
 
+use super::limits;
 use crate::model::code::Rejected;
+use crate::model::limit::Refused;
 use crate::model::password::Unacceptable;
 use crate::model::user::RestrictedReason;
 use crate::store;
@@ -199,6 +201,8 @@ pub enum KnownError {
     ContactChannelAlreadyExists,
     #[error("this sign-in was not begun here, not in this browser, or is over; begin again")]
     OauthStateNotFound,
+    #[error("{0}")]
+    RateLimited(Refused),
 }
 
 /// Codes of our own, which the published SDKs do not know.
@@ -224,6 +228,7 @@ const OWN_CODES: &[&str] = &[
     "PROFILE_IMAGE_NOT_FOUND",
     "OAUTH_STATE_NOT_FOUND",
     "CONTACT_CHANNEL_ALREADY_EXISTS",
+    "RATE_LIMITED",
 ];
 
 /// Put among an answer's extensions, for the layer to name the error in a header.
@@ -274,6 +279,7 @@ impl KnownError {
             | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed | EmailAlreadyVerified | ContactChannelAlreadyExists => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
             InternalError => StatusCode::INTERNAL_SERVER_ERROR,
             ServiceUnavailable | OauthProviderTemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
@@ -300,6 +306,9 @@ impl IntoResponse for KnownError {
         }
         if self == Self::ServiceUnavailable {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if let Self::RateLimited(refused) = &self {
+            limits::describe(refused, headers);
         }
         response.extensions_mut().insert(ErrorCode(self.code()));
         response
@@ -354,6 +363,7 @@ impl Error {
                 tracing::warn!(reason, "the table is not available");
                 KnownError::ServiceUnavailable
             }
+            Self::Store(store::Error::Limited(refused)) => KnownError::RateLimited(refused),
             // Whoever lost a race against another change of the same thing may try again.
             Self::Store(store::Error::Conflict(_)) => KnownError::ServiceUnavailable,
             error => {

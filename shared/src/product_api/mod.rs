@@ -11,6 +11,7 @@ pub mod error;
 pub mod family;
 pub mod input;
 mod layer;
+pub mod limits;
 pub mod literal;
 
 pub use access::{Access, Admin, Client, Server};

@@ -11,6 +11,7 @@ pub mod connect;
 pub mod content;
 pub mod deliveries;
 pub mod images;
+pub mod limits;
 pub mod outbox;
 pub mod projects;
 pub mod provider_accounts;
@@ -29,6 +30,7 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnValue};
 use serde::de::DeserializeOwned;
 
+use crate::model::limit::Refused;
 pub use write::Write;
 
 /// An item as the SDK has it.
@@ -64,6 +66,9 @@ pub enum Error {
     /// Conditions did not hold: the positions of those writes. Nothing was written.
     #[error("the conditions of the writes {0:?} do not hold")]
     Conflict(Vec<usize>),
+    /// A limit is reached. Nothing was written.
+    #[error("a limit is reached: {0}")]
+    Limited(Refused),
     /// Throttled, contended or unreachable, for as long as a request may wait. Nothing was written.
     #[error("the table is not available: {0}")]
     Unavailable(String),
@@ -130,6 +135,16 @@ impl Store {
 
     /// Writes all or nothing, at most 100 items: two units for each KB of each.
     pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
+        let writes: Vec<Write> = writes.into_iter().collect();
+        let refusals: Vec<_> = writes.iter().map(Write::refusal).collect();
+        let result = self.try_transact(writes).await;
+        let Err(Error::Conflict(failed)) = result else { return result };
+        // A limit that is reached is said before anything that the other conditions would tell.
+        let refused = failed.iter().find_map(|index| refusals.get(*index).copied().flatten());
+        Err(refused.map_or(Error::Conflict(failed), Error::Limited))
+    }
+
+    async fn try_transact(&self, writes: Vec<Write>) -> Result<(), Error> {
         let items: Vec<_> = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<_, _>>()?;
         let mut wait = Duration::from_millis(10);
         for _ in 1..TRANSACTION_TRIES {

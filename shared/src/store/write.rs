@@ -7,6 +7,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, Trans
 use serde::Serialize;
 
 use super::{Error, Item, Key, failure, integer};
+use crate::model::limit::Refused;
 
 /// A write, with the condition on which it happens.
 #[derive(Debug, Clone)]
@@ -16,6 +17,7 @@ pub struct Write {
     condition: Option<String>,
     values: Item,
     names: HashMap<String, String>,
+    refusal: Option<Refused>,
 }
 
 #[derive(Debug, Clone)]
@@ -27,6 +29,10 @@ enum Kind {
 }
 
 impl Write {
+    fn new(key: Key, kind: Kind) -> Self {
+        Self { key, kind, condition: None, values: Item::new(), names: HashMap::new(), refusal: None }
+    }
+
     /// Puts an item that is not there yet.
     pub(super) fn create<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let put = Self::put(key, entity)?;
@@ -37,21 +43,21 @@ impl Write {
     pub(super) fn put<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let mut item = key.item();
         item.insert("d".to_owned(), serde_dynamo::to_attribute_value(entity)?);
-        Ok(Self { key, kind: Kind::Put(item), condition: None, values: Item::new(), names: HashMap::new() })
+        Ok(Self::new(key, Kind::Put(item)))
     }
 
     /// Updates the item by an update expression of DynamoDB.
     pub(super) fn update(key: Key, expression: impl Into<String>) -> Self {
-        Self { key, kind: Kind::Update(expression.into()), condition: None, values: Item::new(), names: HashMap::new() }
+        Self::new(key, Kind::Update(expression.into()))
     }
 
     pub(super) fn delete(key: Key) -> Self {
-        Self { key, kind: Kind::Delete, condition: None, values: Item::new(), names: HashMap::new() }
+        Self::new(key, Kind::Delete)
     }
 
     /// Writes nothing, and fails the transaction when its condition does not hold.
     pub(super) fn check(key: Key, condition: &str) -> Self {
-        Self { key, kind: Kind::Check, condition: Some(condition.to_owned()), values: Item::new(), names: HashMap::new() }
+        Self::new(key, Kind::Check).on(condition)
     }
 
     /// Sets the condition, an expression of DynamoDB.
@@ -70,6 +76,16 @@ impl Write {
     pub(super) fn name(mut self, placeholder: &str, attribute: &str) -> Self {
         self.names.insert(placeholder.to_owned(), attribute.to_owned());
         self
+    }
+
+    /// Sets what it means that the condition does not hold: a limit is reached.
+    pub(super) fn or_refuse(mut self, refusal: Refused) -> Self {
+        self.refusal = Some(refusal);
+        self
+    }
+
+    pub(super) fn refusal(&self) -> Option<Refused> {
+        self.refusal
     }
 
     /// Sets a value to an entity.
@@ -148,6 +164,14 @@ impl Write {
     }
 
     pub(super) async fn send(self, client: &Client, table: &str) -> Result<(), Error> {
+        let refusal = self.refusal;
+        self.try_send(client, table).await.map_err(|error| match (refusal, error) {
+            (Some(refusal), Error::Conflict(_)) => Error::Limited(refusal),
+            (_, error) => error,
+        })
+    }
+
+    async fn try_send(self, client: &Client, table: &str) -> Result<(), Error> {
         let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
         match self.kind {
             Kind::Put(item) => client

@@ -1,11 +1,11 @@
 //! `/api/latest/…`: the same as `/api/v1/…`.
 
 use axum::body::Body;
-use http_body_util::BodyExt as _;
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use shared::model::limit::Limits;
+use support::{Answer, SignedIn, TestApp};
 
-use crate::events::each_event;
+use crate::events::{World, events};
 
 #[tokio::test]
 async fn an_account_of_one_name_is_one_of_the_other() {
@@ -25,19 +25,18 @@ async fn an_account_of_one_name_is_one_of_the_other() {
 
 #[tokio::test]
 async fn every_operation_has_the_other_name() {
-    each_event(async |name, app, mut request| {
+    for (name, event) in events() {
+        let world = World::new(Limits::standard()).await;
+        let mut request = world.request(&event);
         let path = request.uri().to_string();
         if !path.starts_with("/api/v1") {
-            return;
+            continue;
         }
         *request.uri_mut() = path.replacen("/api/v1", "/api/latest", 1).parse().unwrap();
-        let answer = app.answer(request).await;
-        let status = answer.status().as_u16();
-        let body = answer.into_body().collect().await.unwrap().to_bytes();
-        let expected = if name == "edge-fallback" { 405 } else { status.clamp(200, 307) };
-        assert_eq!(status, expected, "{name}: {}", String::from_utf8_lossy(&body));
-    })
-    .await;
+        let answer = Answer::read(world.app.answer(request).await).await;
+        let expected = if name == "edge-fallback" { 405 } else { answer.status().clamp(200, 307) };
+        assert_eq!(answer.status(), expected, "{name}: {}", answer.text());
+    }
 }
 
 #[tokio::test]

@@ -10,14 +10,16 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use shared::App;
 use shared::http::Json;
+use shared::http::client::Caller;
 use shared::model::id::ProjectId;
+use shared::model::limit::Rule;
 use shared::model::project::{OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::oauth::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
 use shared::oauth::catalog::{self, Identity};
 use shared::oauth::exchange::{Grant, Peer};
 use shared::oauth::outgoing::{Fault, Outgoing};
-use shared::product_api::{Error, KnownError};
+use shared::product_api::{Error, KnownError, limits};
 use url::Url;
 
 use crate::oauth_callback::ProviderAnswer;
@@ -49,9 +51,9 @@ fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {
 }
 
 /// Ends a flow.
-pub(crate) async fn finish(app: &App, headers: &HeaderMap, provider_id: &str, answer: &ProviderAnswer) -> Response {
+pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, provider_id: &str, answer: &ProviderAnswer) -> Response {
     let state = SecretString::from(answer.state.clone());
-    let (authorization, project) = match take(app, &state).await {
+    let (authorization, project) = match Box::pin(take(app, caller, &state)).await {
         Ok(Some(taken)) => taken,
         Ok(None) => return KnownError::OauthStateNotFound.into_response(),
         Err(error) => return error.into_response(),
@@ -59,7 +61,7 @@ pub(crate) async fn finish(app: &App, headers: &HeaderMap, provider_id: &str, an
     let in_redirect_mode = authorization.response_mode == ResponseMode::Redirect;
     let is_of_this_browser = !in_redirect_mode || has_cookie(headers, &state);
     let mut response = if authorization.provider_id == provider_id && is_of_this_browser {
-        end(app, &project, &authorization, &state, answer).await
+        Box::pin(end(app, &project, &authorization, &state, answer)).await
     } else {
         // Another provider's answer (RFC 9700 §4.4), or another browser's flow.
         KnownError::OauthStateNotFound.into_response()
@@ -71,9 +73,10 @@ pub(crate) async fn finish(app: &App, headers: &HeaderMap, provider_id: &str, an
 }
 
 /// Takes the authorization of a state, with its project: one round trip.
-async fn take(app: &App, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
+async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
-    let (authorization, row) = futures_util::try_join!(app.store.take_authorization(state), app.store.project(&project))?;
+    let count = limits::by_address(app, &project, Rule::Code, &caller.place);
+    let ((), authorization, row) = futures_util::try_join!(count, app.store.take_authorization(state), app.store.project(&project))?;
     Ok(authorization.filter(|authorization| authorization.project_id == project).zip(row.map(|row| row.project)))
 }
 

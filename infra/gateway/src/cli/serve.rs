@@ -33,6 +33,10 @@ pub(super) struct Options {
     /// Serve the embedded DynamoDB engine on this port of the same address, for other processes
     #[arg(long, value_name = "PORT")]
     dynamodb_port: Option<u16>,
+    /// How often one may do things: `standard` as in a deployment, `generous` for a hundred times that, or `off`. `GATELET_LIMIT_SIGN_IN=60/600`
+    /// and the like set single limits, in requests and seconds
+    #[arg(long, value_name = "MODE", env = "GATELET_LIMITS", default_value = "generous")]
+    limits: String,
     /// Believe the viewer headers of a distribution without proof (for tests)
     #[arg(long, hide = true)]
     trust_viewer_headers: bool,
@@ -60,7 +64,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         (Some(data), None) => data.secret(&entropy)?,
         (None, None) => entropy.code(),
     };
-    let settings = settings(address, secret, options.trust_viewer_headers)?;
+    let settings = settings(address, secret, &options)?;
     let inbox = Inbox::open(data.as_ref().map(Data::mails), clock.clone()).context("the mails of the inbox cannot be read")?;
 
     let keys_file = data.as_ref().map(Data::keys_file);
@@ -80,7 +84,7 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
 }
 
-fn settings(address: SocketAddr, secret: SecretString, trust_viewer_headers: bool) -> anyhow::Result<Settings> {
+fn settings(address: SocketAddr, secret: SecretString, options: &Options) -> anyhow::Result<Settings> {
     // Providers and mails send people here, so it is the name that they would type.
     let host = if address.ip().is_loopback() || address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
     let listen = format!("{host}:{}", address.port());
@@ -95,7 +99,8 @@ fn settings(address: SocketAddr, secret: SecretString, trust_viewer_headers: boo
         api_url,
         secret,
         origin_secret: variable("GATELET_ORIGIN_SECRET").map(Into::into),
-        trust_viewer_headers,
+        trust_viewer_headers: options.trust_viewer_headers,
+        limits: settings::limits(&options.limits, variable)?,
         allow_private_issuers: shared::settings::allow_private_issuers(),
         access_token_life: settings::access_token_life()?,
     })

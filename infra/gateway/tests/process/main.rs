@@ -4,6 +4,7 @@
 mod commands;
 mod content;
 mod failures;
+mod limits;
 mod pages;
 mod serve;
 mod support;

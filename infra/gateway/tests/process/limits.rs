@@ -1,0 +1,94 @@
+//! Limits are counted in the table: a gateway and another process, which has the router of a Lambda and memory of its own, let through
+//! together what one of them would.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use auth_functions::password_sign_in::{ROUTE, handle};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::{Credentials, Region};
+use axum::Router;
+use axum::body::Body;
+use http::Request;
+use reqwest::Method;
+use serde_json::{Value, json};
+use shared::App;
+use shared::clock::Clock;
+use shared::crypto::password::Hasher;
+use shared::entropy::Entropy;
+use shared::http::client::PeerAddress;
+use shared::model::limit::Limits;
+use shared::settings::Settings;
+use shared::store::Store;
+use shared::store::connect::base_config;
+use tower::ServiceExt as _;
+
+use crate::support::{Gateway, gateway, run, succeeds};
+
+const REQUESTS: usize = 50;
+
+fn body(number: usize) -> Value {
+    json!({ "email": format!("nobody{number}@example.com"), "password": "correct horse battery" })
+}
+
+/// The function on the table of the gateway.
+fn function(dynamodb: &str) -> Router {
+    let config = base_config()
+        .region(Region::from_static("local"))
+        .credentials_provider(Credentials::new("local", "local", None, None, "test"))
+        .endpoint_url(dynamodb)
+        .http_client(aws_smithy_http_client::Builder::new().build_http())
+        .build();
+    let settings = Settings {
+        api_url: "http://localhost:9000".to_owned(),
+        site_url: "http://localhost:9000".to_owned(),
+        secret: "a deployment secret for tests alone".to_owned().into(),
+        origin_secret: None,
+        trust_viewer_headers: false,
+        access_token_life: Duration::from_secs(600),
+        limits: Limits::standard(),
+        sender: "noreply@example.com".to_owned(),
+        development: true,
+        allow_private_issuers: false,
+    };
+    let store = Store::new(Client::from_conf(config), gateway::engine::TABLE);
+    let app = App::new(settings, store, Clock::system(), Entropy::system(), Hasher::new(64, 1));
+    shared::http::router(&app, ROUTE, handle).with_state(app)
+}
+
+async fn sign_in(function: Router, project: String, number: usize) -> u16 {
+    let mut request = Request::post(ROUTE.path)
+        .header("x-stack-project-id", project)
+        .header("x-stack-access-type", "client")
+        .header("content-type", "application/json")
+        .body(Body::from(body(number).to_string()))
+        .unwrap();
+    request.extensions_mut().insert(PeerAddress(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+    function.oneshot(request).await.unwrap().status().as_u16()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_on_one_table_let_through_no_more_than_one() {
+    let first = ["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0", "--limits", "standard"];
+    let first = Gateway::spawn(&mut gateway(&first));
+    let (project, second) = (first.line("Project"), function(&first.line("DynamoDB")));
+    let second: Vec<_> = (0..REQUESTS).map(|number| tokio::spawn(sign_in(second.clone(), project.clone(), number))).collect();
+    let of_first = (REQUESTS..2 * REQUESTS).map(|number| first.client(&project, Method::POST, ROUTE.path, Some(body(number))));
+    let of_first = futures_util::future::join_all(of_first).await;
+
+    let mut statuses: Vec<u16> = of_first.into_iter().map(|(status, _)| status).collect();
+    for answer in second {
+        statuses.push(answer.await.unwrap());
+    }
+    let count = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
+    // 60 in 10 minutes; what is let through is told that nobody is there.
+    assert_eq!((count(400), count(429)), (60, 2 * REQUESTS - 60), "{statuses:?}");
+}
+
+#[test]
+fn the_help_says_which_limits_there_are() {
+    let help = succeeds(&run(&["serve", "--help"]));
+    for word in ["--limits", "standard", "generous", "off", "GATELET_LIMITS", "GATELET_LIMIT_SIGN_IN"] {
+        assert!(help.contains(word), "{word} is not in {help}");
+    }
+}

@@ -1,0 +1,381 @@
+//! Limits: how much one may do in a span of time (WIRE.md, decision 18).
+//!
+//! An operation says in its route which [`Limit`] it is under; a [`Rule`] says who is counted, and a [`Rate`] of the deployment how much
+//! is let through. Windows are fixed: one counter for each subject and window, so that one conditional update both counts and decides,
+//! however many processes do so. What that costs is known: around the end of a window up to twice the quota may come in a span as long
+//! as the window, and never more. Each subject's windows begin at another moment, which spreads what comes back after a refusal.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+
+use super::id::UserId;
+use crate::crypto::digest::Digest;
+
+/// What an operation is under, as its route says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    SignUp,
+    SignIn,
+    /// Everything that mails a code.
+    SendCode,
+    /// Everything that checks or redeems a code.
+    Code,
+    /// Refreshing and exchanging tokens.
+    Token,
+    Authorize,
+    /// Every other operation that writes.
+    Write,
+}
+
+impl Limit {
+    /// What clients and operators call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SignUp => "sign-up",
+            Self::SignIn => "sign-in",
+            Self::SendCode => "send-code",
+            Self::Code => "code",
+            Self::Token => "token",
+            Self::Authorize => "authorize",
+            Self::Write => "write",
+        }
+    }
+
+    /// What a request of a client, or of a server, is counted by as soon as it is known who sends it. What is not here is counted by the
+    /// operation, which knows its subject later.
+    pub fn of_request(self, is_client: bool) -> Option<(Rule, By)> {
+        match (self, is_client) {
+            (Self::SignUp, true) => Some((Rule::SignUp, By::Address)),
+            (Self::SignUp, false) => Some((Rule::SignUpServer, By::Project)),
+            (Self::SignIn, true) => Some((Rule::SignIn, By::Address)),
+            (Self::SendCode, true) => Some((Rule::SendCode, By::Address)),
+            (Self::Code, true) => Some((Rule::Code, By::Address)),
+            (Self::Code, false) => Some((Rule::CodeServer, By::Project)),
+            (Self::Write, true) => Some((Rule::Write, By::Caller)),
+            (Self::Write, false) => Some((Rule::WriteServer, By::Caller)),
+            (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize, _) => None,
+        }
+    }
+}
+
+/// Whom a request is counted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    Address,
+    /// All requests of the project together.
+    Project,
+    /// The user of a client, or the key of a server; the address of a client without a user.
+    Caller,
+}
+
+/// One line of the deployment's limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    SignUp,
+    SignUpServer,
+    SignIn,
+    SignInFailures,
+    SendCode,
+    SendCodeRecipient,
+    SendCodeRecipientServer,
+    Code,
+    CodeServer,
+    Token,
+    Authorize,
+    Write,
+    WriteServer,
+}
+
+impl Rule {
+    pub const ALL: [Self; 13] = [
+        Self::SignUp,
+        Self::SignUpServer,
+        Self::SignIn,
+        Self::SignInFailures,
+        Self::SendCode,
+        Self::SendCodeRecipient,
+        Self::SendCodeRecipientServer,
+        Self::Code,
+        Self::CodeServer,
+        Self::Token,
+        Self::Authorize,
+        Self::Write,
+        Self::WriteServer,
+    ];
+
+    /// Its name, the limit that it is a part of, its rate in WIRE.md, decision 18, and what it counts.
+    #[rustfmt::skip]
+    const fn row(self) -> (&'static str, Limit, Rate, &'static str) {
+        match self {
+            Self::SignUp => ("sign-up", Limit::SignUp, Rate::new(20, 600), "Sign-ups from an address"),
+            Self::SignUpServer => ("sign-up-server", Limit::SignUp, Rate::new(600, 60), "Sign-ups by the servers of a project"),
+            Self::SignIn => ("sign-in", Limit::SignIn, Rate::new(60, 600), "Sign-ins with a password from an address"),
+            Self::SignInFailures => ("sign-in-failures", Limit::SignIn, Rate::new(10, 600), "Wrong passwords for an account"),
+            Self::SendCode => ("send-code", Limit::SendCode, Rate::new(30, 600), "Mails with a code that an address asks for"),
+            Self::SendCodeRecipient => ("send-code-recipient", Limit::SendCode, Rate::new(5, 600), "Mails with a code to one recipient that clients ask for"),
+            Self::SendCodeRecipientServer => ("send-code-recipient-server", Limit::SendCode, Rate::new(30, 600), "Mails with a code to one recipient that servers ask for"),
+            Self::Code => ("code", Limit::Code, Rate::new(60, 600), "Codes that an address checks or redeems"),
+            Self::CodeServer => ("code-server", Limit::Code, Rate::new(600, 60), "Codes that the servers of a project check or redeem"),
+            Self::Token => ("token", Limit::Token, Rate::new(60, 600), "Uses of a refresh token"),
+            Self::Authorize => ("authorize", Limit::Authorize, Rate::new(60, 600), "OAuth flows that an address begins"),
+            Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writing requests of a user"),
+            Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writing requests with a key of a server"),
+        }
+    }
+
+    pub const fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// What a refusal names.
+    pub const fn limit(self) -> Limit {
+        self.row().1
+    }
+
+    pub const fn standard(self) -> Rate {
+        self.row().2
+    }
+
+    /// What it counts, for operators.
+    pub const fn summary(self) -> &'static str {
+        self.row().3
+    }
+
+    /// The environment variable that changes it: `GATELET_LIMIT_` and the name in capitals.
+    pub fn variable(self) -> String {
+        format!("GATELET_LIMIT_{}", self.name().replace('-', "_").to_uppercase())
+    }
+}
+
+/// How many in how long, written as `60/600`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// At least 1.
+    pub quota: u32,
+    /// Seconds, at least 1.
+    pub window: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a number of requests and a number of seconds, as in 60/600")]
+pub struct InvalidRate;
+
+impl Rate {
+    pub const fn new(quota: u32, window: u32) -> Self {
+        Self { quota, window }
+    }
+}
+
+impl FromStr for Rate {
+    type Err = InvalidRate;
+
+    fn from_str(text: &str) -> Result<Self, InvalidRate> {
+        let (quota, window) = text.split_once('/').ok_or(InvalidRate)?;
+        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number > 0).ok_or(InvalidRate);
+        Ok(Self { quota: number(quota)?, window: number(window)? })
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.quota, self.window)
+    }
+}
+
+/// The limits of a deployment; a rule without a rate counts nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits([Option<Rate>; Rule::ALL.len()]);
+
+impl Limits {
+    pub fn standard() -> Self {
+        Self(Rule::ALL.map(|rule| Some(rule.standard())))
+    }
+
+    /// A hundred times the standard: what no developer reaches by hand and a runaway loop does.
+    pub fn generous() -> Self {
+        Self(Rule::ALL.map(|rule| Some(Rate { quota: rule.standard().quota * 100, ..rule.standard() })))
+    }
+
+    pub fn off() -> Self {
+        Self([None; Rule::ALL.len()])
+    }
+
+    pub fn with(mut self, rule: Rule, rate: Option<Rate>) -> Self {
+        self.0[rule as usize] = rate;
+        self
+    }
+
+    pub fn rate(&self, rule: Rule) -> Option<Rate> {
+        self.0[rule as usize]
+    }
+
+    /// The counter of a subject at this time; `None` when the rule is off.
+    pub fn counter(&self, rule: Rule, subject: &Subject, now: Timestamp) -> Option<Counter> {
+        Some(Counter::new(rule, self.rate(rule)?, subject, now))
+    }
+}
+
+/// Who or what is counted. Addresses of people and secrets are here as digests alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject(String);
+
+impl Subject {
+    /// An IPv4 address, or the /64 of an IPv6 address: the least that a provider gives to one customer (RFC 6177).
+    pub fn address(ip: IpAddr) -> Self {
+        match ip.to_canonical() {
+            IpAddr::V4(ip) => Self(ip.to_string()),
+            IpAddr::V6(ip) => {
+                let [a, b, c, d, ..] = ip.segments();
+                Self(format!("{a:x}:{b:x}:{c:x}:{d:x}::/64"))
+            }
+        }
+    }
+
+    pub fn project() -> Self {
+        Self("project".to_owned())
+    }
+
+    pub fn user(id: UserId) -> Self {
+        Self(id.to_string())
+    }
+
+    /// A key or a refresh token, and so whoever has it.
+    pub fn secret(secret: &SecretString) -> Self {
+        Self(Digest::of(secret.expose_secret()).to_string())
+    }
+
+    /// A mail address, in its normalised form when it has one.
+    pub fn email(text: &str) -> Self {
+        Self(Digest::of(text).to_string())
+    }
+}
+
+/// A counter of one subject in one window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    rule: Rule,
+    rate: Rate,
+    subject: Subject,
+    /// Number of the window, counted from the epoch.
+    window: i64,
+    pub resets_at: Timestamp,
+    now: Timestamp,
+}
+
+impl Counter {
+    fn new(rule: Rule, rate: Rate, subject: &Subject, now: Timestamp) -> Self {
+        let length = i64::from(rate.window) * 1000;
+        let offset = offset(rule, subject, length);
+        let window = (now.as_millisecond() + offset).div_euclid(length);
+        let resets_at = Timestamp::from_millisecond((window + 1) * length - offset).unwrap_or(Timestamp::MAX);
+        Self { rule, rate, subject: subject.clone(), window, resets_at, now }
+    }
+
+    pub fn quota(&self) -> u32 {
+        self.rate.quota
+    }
+
+    /// What the subject is told when there is nothing left.
+    pub fn refusal(&self) -> Refused {
+        let left = self.resets_at.as_millisecond() - self.now.as_millisecond();
+        Refused {
+            limit: self.rule.limit().name(),
+            retry_after_seconds: u64::try_from(left).unwrap_or_default().div_ceil(1000).max(1),
+            quota: self.rate.quota,
+            window: self.rate.window,
+        }
+    }
+}
+
+/// Names the counter: rule, subject and window. Another length of windows makes other counters.
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}#{}x{}", self.rule.name(), self.subject.0, self.rate.window, self.window)
+    }
+}
+
+/// By how much a subject's windows begin earlier than the epoch's, in milliseconds.
+fn offset(rule: Rule, subject: &Subject, length: i64) -> i64 {
+    let digest = Digest::of(&format!("{} {}", rule.name(), subject.0));
+    let number = digest.as_str().bytes().take(10).fold(0_u64, |number, byte| number.wrapping_mul(64).wrapping_add(byte.into()));
+    i64::try_from(number % length.unsigned_abs()).unwrap_or_default()
+}
+
+/// A subject has nothing left until its window ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("that is too often; try again in {retry_after_seconds} seconds")]
+pub struct Refused {
+    /// The name of the limit.
+    pub limit: &'static str,
+    /// Seconds until the window ends, at least 1.
+    pub retry_after_seconds: u64,
+    #[serde(skip)]
+    pub quota: u32,
+    /// Seconds.
+    #[serde(skip)]
+    pub window: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millisecond(millis).expect("in range")
+    }
+
+    #[test]
+    fn an_ipv6_address_is_its_64_and_a_mapped_one_is_its_ipv4() {
+        let subject = |text: &str| Subject::address(text.parse().expect("an address"));
+        assert_eq!(subject("2001:db8:1:2:3::4"), subject("2001:db8:1:2:ffff:ffff:ffff:ffff"));
+        assert_ne!(subject("2001:db8:1:2::1"), subject("2001:db8:1:3::1"));
+        assert_eq!(subject("::ffff:203.0.113.7"), subject("203.0.113.7"));
+        assert_ne!(subject("203.0.113.7"), subject("203.0.113.8"));
+    }
+
+    #[test]
+    fn a_window_lasts_as_long_as_it_says_and_the_next_begins_where_it_ends() {
+        let limits = Limits::standard();
+        for name in ["a@example.com", "b@example.com", "c@example.com"] {
+            let counter = |now| limits.counter(Rule::SignInFailures, &Subject::email(name), now).expect("it is on");
+            let first = counter(at(1_767_268_800_000));
+            let last = counter(at(first.resets_at.as_millisecond() - 1));
+            assert_eq!((first.to_string(), last.refusal().retry_after_seconds), (last.to_string(), 1));
+            let next = counter(first.resets_at);
+            assert_ne!(next.to_string(), first.to_string());
+            assert_eq!(next.resets_at.as_millisecond() - first.resets_at.as_millisecond(), 600_000);
+            assert_eq!(next.refusal().retry_after_seconds, 600);
+        }
+    }
+
+    #[test]
+    fn windows_of_different_subjects_begin_at_different_moments() {
+        let end = |name: &str| Counter::new(Rule::Code, Rate::new(1, 600), &Subject::email(name), at(0)).resets_at;
+        assert_ne!(end("a"), end("b"));
+    }
+
+    #[test]
+    fn a_rate_is_two_positive_numbers() {
+        assert_eq!("60/600".parse(), Ok(Rate::new(60, 600)));
+        assert_eq!(Rate::new(60, 600).to_string(), "60/600");
+        for text in ["", "60", "0/600", "60/0", "-1/600", "a/b", "60/600/1"] {
+            assert_eq!(text.parse::<Rate>(), Err(InvalidRate), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_rule_has_its_own_place_and_variable() {
+        let names: std::collections::BTreeSet<String> = Rule::ALL.into_iter().map(Rule::variable).collect();
+        assert_eq!(names.len(), Rule::ALL.len());
+        for rule in Rule::ALL {
+            assert_eq!(Limits::off().with(rule, Some(Rate::new(7, 8))).rate(rule), Some(Rate::new(7, 8)));
+            assert!(rule.name().starts_with(rule.limit().name()), "{}", rule.name());
+            assert_eq!(Limits::standard().with(rule, None).rate(rule), None);
+        }
+    }
+}

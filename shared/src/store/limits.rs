@@ -1,0 +1,55 @@
+//! Counters of limits.
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | counter | `L#<P>#<rule>#<subject>#<window>` | `COUNT` | 1 unit to count, whether or not it is let through; 2 in a transaction |
+//!
+//! One conditional update counts and decides, so no two processes let more through together than one alone. A request that is refused
+//! changes nothing. The window is in the key: what is left of one that is over is deleted by TTL, and nobody reads it.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Error, Key, Store, Write, integer, number, table};
+use crate::model::id::ProjectId;
+use crate::model::limit::Counter;
+use crate::model::session::after;
+
+fn counter_key(project: &ProjectId, counter: &Counter) -> Key {
+    Key::new(format!("L#{project}#{counter}"), "COUNT")
+}
+
+const LEFT: &str = "attribute_not_exists(n) OR n < :quota";
+
+/// Counts one, unless the limit is reached: then it is [`Error::Limited`], of a transaction too.
+pub fn count(project: &ProjectId, counter: &Counter) -> Write {
+    Write::update(counter_key(project, counter), "SET #ttl = :ttl ADD n :one")
+        .on(LEFT)
+        .name("#ttl", table::TTL)
+        .value(":one", integer(1))
+        .value(":quota", integer(counter.quota()))
+        .value(":ttl", integer(forgotten_at(counter).as_second()))
+        .or_refuse(counter.refusal())
+}
+
+/// Fails the transaction by [`Error::Limited`] when the limit is reached, and counts nothing.
+pub fn check(project: &ProjectId, counter: &Counter) -> Write {
+    Write::check(counter_key(project, counter), LEFT).value(":quota", integer(counter.quota())).or_refuse(counter.refusal())
+}
+
+/// Later than the window by more than clocks of instances differ.
+fn forgotten_at(counter: &Counter) -> Timestamp {
+    after(counter.resets_at, SignedDuration::from_mins(10))
+}
+
+impl Store {
+    /// Counts one; [`Error::Limited`] when the limit is reached.
+    pub async fn count(&self, project: &ProjectId, counter: &Counter) -> Result<(), Error> {
+        self.write(count(project, counter)).await
+    }
+
+    /// Looks without counting; [`Error::Limited`] when the limit is reached. 1 unit.
+    pub async fn check_limit(&self, project: &ProjectId, counter: &Counter) -> Result<(), Error> {
+        let counted: Option<u32> = self.get(&counter_key(project, counter)).await?.and_then(|item| number(&item, "n"));
+        if counted.unwrap_or_default() < counter.quota() { Ok(()) } else { Err(Error::Limited(counter.refusal())) }
+    }
+}

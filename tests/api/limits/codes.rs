@@ -1,0 +1,86 @@
+//! Mails with codes: counted by recipient and by address, whether or not the recipient has an account.
+
+use serde_json::json;
+use shared::model::limit::{Limits, Rule};
+use support::TestApp;
+
+use super::*;
+
+async fn standard(rule: Rule) -> TestApp {
+    let app = TestApp::start_with(Limits::off().with(rule, Some(rule.standard()))).await;
+    app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
+    app
+}
+
+const SEND_SIGN_IN: &str = "/api/v1/auth/otp/send-sign-in-code";
+
+#[tokio::test]
+async fn a_recipient_gets_5_codes_in_10_minutes_of_whatever_kind() {
+    let app = standard(Rule::SendCodeRecipient).await;
+    let verified = json!({ "email": "ada@example.com", "password": "correct horse battery",
+        "verification_callback_url": "http://localhost:3000/verify" });
+    assert_eq!(app.client().post(SIGN_UP, verified).await.status(), 200);
+    let client = app.client();
+    let (let_through, refused) = exhaust(|_| client.post(SEND_RESET, reset_of("ada@example.com"))).await;
+    assert_eq!(let_through, 4);
+    assert_refused(&refused, "send-code", Rule::SendCodeRecipient.standard());
+    assert_eq!(app.mails("ada@example.com").await.len(), 5);
+
+    assert_eq!(client.post(SEND_RESET, reset_of("bob@example.com")).await.status(), 200);
+    // What servers ask for is counted apart.
+    assert_eq!(app.server().post(SEND_RESET, reset_of("ada@example.com")).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_recipient_without_an_account_is_refused_like_one_with_an_account() {
+    let app = standard(Rule::SendCodeRecipient).await;
+    app.sign_up("ada@example.com").await;
+    let client = app.client();
+    for email in ["ada@example.com", "nobody@example.com"] {
+        let (let_through, refused) = exhaust(|_| client.post(SEND_RESET, reset_of(email))).await;
+        assert_eq!(let_through, 5, "{email}");
+        assert_refused(&refused, "send-code", Rule::SendCodeRecipient.standard());
+    }
+    let (let_through, _) =
+        exhaust(|_| client.post(SEND_SIGN_IN, json!({ "email": "new@example.com", "callback_url": "http://localhost:3000/in" }))).await;
+    assert_eq!((let_through, app.mails("new@example.com").await.len()), (5, 5));
+}
+
+#[tokio::test]
+async fn servers_ask_for_30_codes_to_a_recipient_in_10_minutes() {
+    let app = standard(Rule::SendCodeRecipientServer).await;
+    let server = app.server();
+    let (let_through, refused) = exhaust(|_| server.post(SEND_RESET, reset_of("ada@example.com"))).await;
+    assert_eq!(let_through, 30);
+    assert_refused(&refused, "send-code", Rule::SendCodeRecipientServer.standard());
+}
+
+#[tokio::test]
+async fn an_address_asks_for_30_codes_in_10_minutes() {
+    let app = standard(Rule::SendCode).await;
+    let client = app.client();
+    let (let_through, refused) = exhaust(|number| client.post(SEND_RESET, reset_of(&format!("user{number}@example.com")))).await;
+    assert_eq!(let_through, 30);
+    assert_refused(&refused, "send-code", Rule::SendCode.standard());
+    assert_eq!(app.server().post(SEND_RESET, reset_of("ada@example.com")).await.status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_mails_that_are_asked_for_at_once_no_more_are_sent() {
+    let app = standard(Rule::SendCodeRecipient).await;
+    let client = app.client();
+    let body = json!({ "email": "new@example.com", "callback_url": "http://localhost:3000/in" });
+    let requests: Vec<_> = (0..40)
+        .map(|_| {
+            let (client, body) = (client.clone(), body.clone());
+            tokio::spawn(async move { client.post(SEND_SIGN_IN, body).await.status() })
+        })
+        .collect();
+    let mut sent = 0;
+    for request in requests {
+        let status = request.await.unwrap();
+        assert!([200, 429].contains(&status), "{status}");
+        sent += usize::from(status == 200);
+    }
+    assert_eq!((sent, app.mails("new@example.com").await.len()), (5, 5));
+}

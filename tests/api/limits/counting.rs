@@ -1,0 +1,141 @@
+//! The numbers of WIRE.md, decision 18, and that requests which come at once are counted as those that come one after another.
+
+use serde_json::json;
+use shared::model::limit::{Limits, Rule};
+use support::TestApp;
+
+use super::*;
+
+/// The standard limit of one rule, with the others off.
+async fn standard(rule: Rule) -> TestApp {
+    TestApp::start_with(Limits::off().with(rule, Some(rule.standard()))).await
+}
+
+async fn assert_standard<F: Future<Output = Answer>>(rule: Rule, quota: usize, window: u32, send: impl FnMut(usize) -> F) {
+    let (let_through, refused) = exhaust(send).await;
+    assert_eq!((let_through, rule.standard().window), (quota, window));
+    assert_refused(&refused, rule.limit().name(), rule.standard());
+}
+
+#[tokio::test]
+async fn an_address_signs_up_20_times_in_10_minutes() {
+    let app = standard(Rule::SignUp).await;
+    let client = app.client();
+    // Both ways of signing up count together.
+    assert_standard(Rule::SignUp, 20, 600, |number| {
+        let body = json!({ "email": format!("user{number}@example.com"), "password": "correct horse battery" });
+        client.post(if number % 2 == 0 { SIGN_UP } else { ANONYMOUS }, body)
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_servers_of_a_project_sign_up_600_users_a_minute() {
+    let app = standard(Rule::SignUpServer).await;
+    let server = app.server();
+    assert_standard(Rule::SignUpServer, 600, 60, |_| server.post(ANONYMOUS, json!({}))).await;
+}
+
+#[tokio::test]
+async fn an_address_tries_60_passwords_in_10_minutes() {
+    let app = standard(Rule::SignIn).await;
+    let client = app.client();
+    assert_standard(Rule::SignIn, 60, 600, |number| client.post(SIGN_IN, nobody(number))).await;
+}
+
+#[tokio::test]
+async fn an_address_checks_60_codes_in_10_minutes() {
+    let app = standard(Rule::Code).await;
+    let client = app.client();
+    assert_standard(Rule::Code, 60, 600, |_| client.post(CHECK, json!({ "code": "0".repeat(45) }))).await;
+}
+
+#[tokio::test]
+async fn the_servers_of_a_project_check_600_codes_a_minute() {
+    let app = standard(Rule::CodeServer).await;
+    let server = app.server();
+    assert_standard(Rule::CodeServer, 600, 60, |_| server.post(CHECK, json!({ "code": "0".repeat(45) }))).await;
+}
+
+#[tokio::test]
+async fn a_session_gets_60_tokens_in_10_minutes() {
+    let app = standard(Rule::Token).await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let exchange = json!({ "grant_type": "refresh_token", "client_id": app.project_id().as_str(), "refresh_token": ada.refresh_token });
+    let (client, nobody) = (app.signed_in(&ada), app.anonymous());
+    // Both ways of refreshing count together, whatever the access.
+    assert_standard(Rule::Token, 60, 600, |number| {
+        if number % 2 == 0 { client.post(REFRESH, json!({})) } else { nobody.post(TOKEN, exchange.clone()) }
+    })
+    .await;
+    assert_eq!(app.signed_in(&bob).post(REFRESH, json!({})).await.status(), 200);
+}
+
+#[tokio::test]
+async fn an_address_begins_60_oauth_flows_in_10_minutes() {
+    let app = standard(Rule::Authorize).await;
+    app.configure(json!({ "config": { "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } })).await;
+    let path = format!(
+        "/api/v1/auth/oauth/authorize/github?client_id={}&client_secret={}&redirect_uri=http%3A%2F%2Flocalhost%3A3000%2Fback&scope=legacy\
+         &state=s&grant_type=authorization_code&response_type=code&response_mode=json&code_challenge_method=S256&code_challenge={}",
+        app.project_id(),
+        shared::product_api::access::NO_KEY,
+        "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+    );
+    let client = app.anonymous();
+    assert_standard(Rule::Authorize, 60, 600, |_| client.get(&path)).await;
+    assert!(!is_refused(&at(app.anonymous(), "203.0.113.8").get(&path).await));
+}
+
+#[tokio::test]
+async fn a_user_writes_300_times_a_minute() {
+    let app = standard(Rule::Write).await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let path = "/api/v1/auth/sessions/018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81?user_id=me";
+    let client = app.signed_in(&ada);
+    assert_standard(Rule::Write, 300, 60, |_| client.delete(path)).await;
+    assert_eq!(app.signed_in(&bob).delete(path).await.code(), "SESSION_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_key_of_a_server_writes_3000_times_a_minute() {
+    let app = standard(Rule::WriteServer).await;
+    let path = "/api/v1/auth/sessions/018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
+    let server = app.server();
+    assert_standard(Rule::WriteServer, 3000, 60, |_| server.delete(path)).await;
+    assert_eq!(app.admin().delete(path).await.code(), "SESSION_NOT_FOUND");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_requests_that_come_at_once_no_more_are_let_through() {
+    let app = standard(Rule::SignIn).await;
+    let client = app.client();
+    let requests = (0..200).map(|number| {
+        let client = client.clone();
+        tokio::spawn(async move { client.post(SIGN_IN, nobody(number)).await })
+    });
+    let mut let_through = 0;
+    for request in requests.collect::<Vec<_>>() {
+        let answer = request.await.unwrap();
+        if is_refused(&answer) {
+            assert_refused(&answer, "sign-in", Rule::SignIn.standard());
+        } else {
+            assert_eq!(answer.code(), "EMAIL_PASSWORD_MISMATCH");
+            let_through += 1;
+        }
+    }
+    assert_eq!(let_through, 60);
+}
+
+#[tokio::test]
+async fn whoever_has_no_key_uses_up_nothing_of_the_project() {
+    let app = TestApp::start_with(Limits::off().with(Rule::CodeServer, Some(Rate::new(2, 60)))).await;
+    let wrong = app.server().with("x-stack-secret-server-key", "ssk_wrong");
+    let code = json!({ "code": "0".repeat(45) });
+    for _ in 0..5 {
+        assert_eq!(wrong.post(CHECK, code.clone()).await.code(), "INVALID_SECRET_SERVER_KEY");
+    }
+    let server = app.server();
+    let (let_through, _) = exhaust(|_| server.post(CHECK, code.clone())).await;
+    assert_eq!(let_through, 2);
+}

@@ -1,0 +1,168 @@
+//! Limits (WIRE.md, decision 18): how much is let through, who is counted, and what a refused request is told.
+
+mod codes;
+mod counting;
+mod failures;
+mod operations;
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use shared::model::limit::{Limits, Rate, Rule};
+use support::{Answer, Caller, TestApp};
+
+pub(crate) const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
+pub(crate) const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
+const ANONYMOUS: &str = "/api/v1/auth/anonymous/sign-up";
+const SEND_RESET: &str = "/api/v1/auth/password/send-reset-code";
+const CHECK: &str = "/api/v1/auth/otp/sign-in/check-code";
+const REFRESH: &str = "/api/v1/auth/sessions/current/refresh";
+const TOKEN: &str = "/api/v1/auth/oauth/token";
+
+/// Limits of which one alone is on.
+fn only(rule: Rule, quota: u32, window: u32) -> Limits {
+    Limits::off().with(rule, Some(Rate::new(quota, window)))
+}
+
+/// A caller at an address.
+fn at(caller: Caller, address: &str) -> Caller {
+    caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
+}
+
+/// A sign-in of nobody.
+fn nobody(number: usize) -> Value {
+    json!({ "email": format!("nobody{number}@example.com"), "password": "correct horse battery" })
+}
+
+fn reset_of(email: &str) -> Value {
+    json!({ "email": email, "callback_url": "http://localhost:3000/reset" })
+}
+
+fn is_refused(answer: &Answer) -> bool {
+    answer.status() == 429
+}
+
+/// Asserts what a refused request is told, and gives the seconds to wait.
+fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
+    assert_eq!((answer.status(), answer.code().as_str()), (429, "RATE_LIMITED"), "{}", answer.text());
+    let body = answer.json();
+    let seconds = body["details"]["retry_after_seconds"].as_i64().unwrap();
+    assert!((1..=i64::from(rate.window)).contains(&seconds), "{body}");
+    assert_eq!(body["details"], json!({ "limit": limit, "retry_after_seconds": seconds }));
+    assert_eq!(answer.header("retry-after"), Some(seconds.to_string().as_str()));
+    assert_eq!(answer.header("ratelimit-policy"), Some(format!("\"{limit}\";q={};w={}", rate.quota, rate.window).as_str()));
+    assert_eq!(answer.header("ratelimit"), Some(format!("\"{limit}\";r=0;t={seconds}").as_str()));
+    // The SDKs do not know the code, and would throw at a header that names it.
+    assert_eq!(answer.header("x-stack-known-error"), None);
+    seconds
+}
+
+/// Sends until it is refused: how many were let through before, and the answer that refuses.
+async fn exhaust<F: Future<Output = Answer>>(mut send: impl FnMut(usize) -> F) -> (usize, Answer) {
+    for number in 0.. {
+        let answer = send(number).await;
+        if is_refused(&answer) {
+            return (number, answer);
+        }
+        assert!(number < 5000, "nothing is refused");
+    }
+    unreachable!("the loop returns")
+}
+
+#[tokio::test]
+async fn whoever_waits_as_long_as_it_is_told_is_let_through_again() {
+    let app = TestApp::start_with(only(Rule::SignIn, 3, 600)).await;
+    let client = app.client();
+    let (let_through, refused) = exhaust(|number| client.post(SIGN_IN, nobody(number))).await;
+    assert_eq!(let_through, 3);
+    let seconds = assert_refused(&refused, "sign-in", Rate::new(3, 600));
+
+    app.advance(SignedDuration::from_secs(seconds - 1));
+    let still = client.post(SIGN_IN, nobody(0)).await;
+    assert_eq!(assert_refused(&still, "sign-in", Rate::new(3, 600)), 1);
+    app.advance(SignedDuration::from_secs(1));
+    let (again, refused) = exhaust(|number| client.post(SIGN_IN, nobody(number))).await;
+    assert_eq!(again, 3);
+    assert_eq!(assert_refused(&refused, "sign-in", Rate::new(3, 600)), 600);
+}
+
+#[tokio::test]
+async fn another_address_is_not_refused() {
+    let app = TestApp::start_with(only(Rule::SignIn, 2, 600)).await;
+    let (first, second) = (at(app.client(), "203.0.113.7"), at(app.client(), "203.0.113.8"));
+    exhaust(|number| first.post(SIGN_IN, nobody(number))).await;
+    assert_eq!(second.post(SIGN_IN, nobody(0)).await.code(), "EMAIL_PASSWORD_MISMATCH");
+    assert!(is_refused(&first.post(SIGN_IN, nobody(0)).await));
+}
+
+#[tokio::test]
+async fn all_addresses_of_an_ipv6_network_of_64_bits_count_as_one() {
+    let app = TestApp::start_with(only(Rule::SignIn, 4, 600)).await;
+    let (let_through, _) = exhaust(|number| {
+        let client = at(app.client(), &format!("[2001:db8:1:2:{number:x}::{number:x}]"));
+        async move { client.post(SIGN_IN, nobody(number)).await }
+    })
+    .await;
+    assert_eq!(let_through, 4);
+    assert!(!is_refused(&at(app.client(), "[2001:db8:1:3::1]").post(SIGN_IN, nobody(0)).await));
+}
+
+#[tokio::test]
+async fn another_project_is_not_refused() {
+    let app = TestApp::start_with(only(Rule::SignIn, 2, 600)).await;
+    let keys = app.another_project().await;
+    exhaust(|number| {
+        let client = app.client();
+        async move { client.post(SIGN_IN, nobody(number)).await }
+    })
+    .await;
+    assert!(!is_refused(&app.client_of(&keys).post(SIGN_IN, nobody(0)).await));
+}
+
+#[tokio::test]
+async fn a_refused_request_changes_nothing() {
+    let app = TestApp::start_with(only(Rule::SignUp, 1, 600)).await;
+    app.sign_up("ada@example.com").await;
+    app.recorder.clear();
+    let refused = app.client().post(SIGN_UP, json!({ "email": "bob@example.com", "password": "correct horse battery" })).await;
+    assert!(is_refused(&refused));
+    let mut calls: Vec<String> = app.recorder.calls().into_iter().map(|(operation, _)| operation).collect();
+    calls.sort_unstable();
+    assert_eq!(calls, ["BatchGetItem", "UpdateItem"]);
+
+    app.advance(SignedDuration::from_secs(600));
+    assert_eq!(app.client().post(SIGN_IN, json!({ "email": "bob@example.com", "password": "correct horse battery" })).await.status(), 400);
+    app.sign_up("bob@example.com").await;
+}
+
+#[tokio::test]
+async fn clients_that_want_200_get_their_headers_with_it() {
+    let app = TestApp::start_with(only(Rule::SignIn, 1, 60)).await;
+    let client = app.client().with("x-stack-override-error-status", "true");
+    client.post(SIGN_IN, nobody(0)).await;
+    let refused = client.post(SIGN_IN, nobody(1)).await;
+    assert_eq!((refused.status(), refused.header("x-stack-actual-status")), (200, Some("429")));
+    assert!(refused.header("retry-after").is_some());
+    assert_eq!(refused.json()["code"], "RATE_LIMITED");
+    assert!(refused.header("access-control-expose-headers").unwrap().contains("ratelimit"));
+}
+
+#[tokio::test]
+async fn limits_that_are_off_count_nothing() {
+    let app = TestApp::start_with(Limits::off()).await;
+    for number in 0..70 {
+        assert_eq!(app.client().post(SIGN_IN, nobody(number)).await.code(), "EMAIL_PASSWORD_MISMATCH");
+    }
+    assert!(app.recorder.calls().iter().all(|(_, body)| !body.contains("\"L#")));
+}
+
+#[tokio::test]
+async fn reading_is_never_counted() {
+    let one = Rule::ALL.into_iter().fold(Limits::off(), |limits, rule| limits.with(rule, Some(Rate::new(1, 60))));
+    let app = TestApp::start_with(one).await;
+    let ada = app.sign_up("ada@example.com").await;
+    for path in ["/api/v1/users/me", "/api/v1/auth/sessions", "/api/v1/projects/current"] {
+        for _ in 0..3 {
+            assert_eq!(app.signed_in(&ada).get(path).await.status(), 200);
+        }
+    }
+}

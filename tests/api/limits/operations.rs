@@ -1,0 +1,69 @@
+//! Every operation, by its route and its event: whatever has a limit is refused when that is reached, and whatever tries or mails a code
+//! is under the limit of doing so. An operation that is new is among them by being one.
+
+use std::collections::BTreeSet;
+
+use infra::operations;
+use jiff::SignedDuration;
+use shared::http::TableAction;
+use shared::model::limit::{Limit, Limits, Rate, Rule};
+
+use crate::events::{World, name};
+
+const WINDOW: u32 = 60;
+
+#[tokio::test]
+async fn every_operation_with_a_limit_is_refused_when_it_is_reached() {
+    for operation in operations::all() {
+        let Some(limit) = operation.route.limit else { continue };
+        let rules = Rule::ALL.into_iter().filter(|rule| rule.limit() == limit);
+        let one = rules.fold(Limits::off(), |limits, rule| limits.with(rule, Some(Rate::new(1, WINDOW))));
+        let world = World::new(one).await;
+        // What setting up the world used of the limit is back then.
+        world.app.advance(SignedDuration::from_secs(WINDOW.into()));
+        let (name, event) = (operation.route.name, name(&operation));
+        // What it answers is for the events' own test; a code of the second factor is over by now.
+        let first = world.send(&event).await;
+        assert!(first.status() < 500 && first.status() != 429, "{name}: {}", first.text());
+        let second = world.send(&event).await;
+        assert_eq!((second.status(), second.header("retry-after").is_some()), (429, true), "{name}: {}", second.text());
+        assert_eq!(second.json()["details"]["limit"], limit.name(), "{name}");
+        world.app.advance(SignedDuration::from_secs(WINDOW.into()));
+        assert_ne!(world.send(&event).await.status(), 429, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn whatever_writes_has_a_limit_and_whatever_only_reads_has_none() {
+    for operation in operations::all() {
+        let route = operation.route;
+        let writes = [TableAction::PutItem, TableAction::UpdateItem, TableAction::DeleteItem];
+        let writes = route.table.iter().any(|action| writes.contains(action));
+        assert_eq!(route.limit.is_some(), writes, "{}", route.name);
+    }
+}
+
+#[tokio::test]
+async fn whatever_tries_or_mails_a_code_is_under_the_limit_of_that() {
+    let (mut tried, mut mailed) = (BTreeSet::new(), BTreeSet::new());
+    for operation in operations::all() {
+        let world = World::new(Limits::standard()).await;
+        world.app.recorder.clear();
+        world.send(&name(&operation)).await;
+        let calls = world.app.recorder.calls();
+        let (name, limit) = (operation.route.name, operation.route.limit);
+        if calls.iter().any(|(_, body)| body.contains("ADD attempts")) {
+            // The second factor is a part of signing in.
+            assert!(matches!(limit, Some(Limit::Code | Limit::SignIn)), "{name} tries codes");
+            tried.insert(name);
+        }
+        for (_, body) in calls.iter().filter(|(operation, body)| operation == "TransactWriteItems" && body.contains("\"C#")) {
+            if body.contains("\"attempts\"") {
+                assert!(matches!(limit, Some(Limit::SendCode | Limit::SignUp)), "{name} mails codes");
+                assert!(body.contains("#send-code-recipient"), "{name} does not count the recipient of a code");
+                mailed.insert(name);
+            }
+        }
+    }
+    assert!(tried.contains("auth-otp-sign-in") && mailed.contains("auth-otp-send-sign-in-code"), "{tried:?} {mailed:?}");
+}
