@@ -109,6 +109,7 @@ fn settings() -> Settings {
         access_token_life: std::time::Duration::from_secs(600),
         sender: "noreply@example.com".to_owned(),
         development: true,
+        allow_private_issuers: true,
     }
 }
 

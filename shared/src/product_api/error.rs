@@ -133,6 +133,20 @@ pub enum KnownError {
     InvalidAuthorizationCode,
     #[error("the project does not use this provider")]
     OauthProviderNotFoundOrNotEnabled,
+    #[error("the provider cannot be reached at the moment")]
+    OauthProviderTemporarilyUnavailable,
+    #[error("the user or the provider denied access")]
+    OauthProviderAccessDenied,
+    #[error("the sign-in took longer than ten minutes; begin again")]
+    OuterOauthTimeout,
+    #[error("this account of the provider belongs to another user")]
+    OauthConnectionAlreadyConnectedToAnotherUser,
+
+    #[error("this provider account signs another user in")]
+    OauthProviderAccountIdAlreadyUsedForSignIn,
+
+    #[error("the user {user_id} is no member of the team {team_id}")]
+    TeamMembershipNotFound { team_id: String, user_id: String },
 
     #[error("the mail cannot be edited any more: its status is {status}")]
     EmailNotEditable { email_id: String, status: String },
@@ -170,12 +184,18 @@ pub enum KnownError {
     UserHasPassword,
     #[error("the user has a contact channel with this value already")]
     ContactChannelAlreadyExists,
+    #[error("the project does not let users delete themselves")]
+    UserDeletionNotEnabled,
+    #[error("the user has no primary address that could be verified or used for signing in")]
+    PrimaryEmailRequired,
     #[error("a user has at most {max} contact channels")]
     TooManyContactChannels { max: usize },
+    #[error("there is no such image")]
+    ProfileImageNotFound,
 }
 
 /// Codes of our own, which the published SDKs do not know.
-const OWN_CODES: [&str; 17] = [
+const OWN_CODES: [&str; 20] = [
     "ROUTE_NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "BODY_TOO_LARGE",
@@ -192,7 +212,10 @@ const OWN_CODES: [&str; 17] = [
     "OVERRIDE_KEY_NOT_SUPPORTED",
     "USER_HAS_PASSWORD",
     "CONTACT_CHANNEL_ALREADY_EXISTS",
+    "USER_DELETION_NOT_ENABLED",
+    "PRIMARY_EMAIL_REQUIRED",
     "TOO_MANY_CONTACT_CHANNELS",
+    "PROFILE_IMAGE_NOT_FOUND",
 ];
 
 /// Put among an answer's extensions, for the layer to name the error in a header.
@@ -233,16 +256,20 @@ impl KnownError {
             | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
             | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported => StatusCode::UNAUTHORIZED,
             // SPEC.md: insufficient permission yields 403.
-            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | Forbidden | MagicLinkNotEnabled => StatusCode::FORBIDDEN,
+            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | Forbidden | MagicLinkNotEnabled
+            | UserDeletionNotEnabled => StatusCode::FORBIDDEN,
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
-            | EmailNotFound => StatusCode::NOT_FOUND,
+            | EmailNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed | EmailAlreadyVerified | ContactChannelAlreadyExists
-            | ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } => StatusCode::CONFLICT,
+            OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
+            OauthConnectionAlreadyConnectedToAnotherUser | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed
+            | EmailAlreadyVerified | ContactChannelAlreadyExists | ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } => {
+                StatusCode::CONFLICT
+            }
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             InternalError => StatusCode::INTERNAL_SERVER_ERROR,
-            ServiceUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            ServiceUnavailable | OauthProviderTemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
         }
     }

@@ -10,10 +10,13 @@ pub mod codes;
 pub mod connect;
 pub mod content;
 pub mod deliveries;
+pub mod images;
 pub mod outbox;
 pub mod projects;
+pub mod provider_accounts;
 pub mod sessions;
 pub mod table;
+pub mod user_list;
 pub mod users;
 mod write;
 
