@@ -18,6 +18,7 @@ use shared::store::users::{EmailClaim, UserRow};
 use shared::store::{self, Write, codes, users};
 use utoipa::ToSchema;
 
+use crate::mfa_attempt;
 use crate::otp_send_sign_in_code::may_sign_in;
 use crate::password_sign_up::{account_writes, new_user};
 use crate::tokens::{NewSession, SignedIn};
@@ -33,6 +34,7 @@ pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-
         "MAGIC_LINK_NOT_ENABLED",
         "USER_EMAIL_ALREADY_EXISTS",
         "SIGN_UP_NOT_ENABLED",
+        "MULTI_FACTOR_AUTHENTICATION_REQUIRED",
     ]);
 
 #[derive(Deserr, ToSchema)]
@@ -45,9 +47,9 @@ pub struct SignIn {
 #[derive(Serialize, ToSchema)]
 pub struct SignedInOrUp {
     #[serde(flatten)]
-    signed_in: SignedIn,
+    pub(crate) signed_in: SignedIn,
     /// Whether this sign-in created the account.
-    is_new_user: bool,
+    pub(crate) is_new_user: bool,
 }
 
 /// How often a sign-in looks again when the account changed under it.
@@ -122,6 +124,11 @@ async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &Store
         writes.push(if unchanged { users::unchanged(project, user.id, version) } else { users::replace(project, &user, version)? });
         user
     };
+    if let Some((attempt, required)) = mfa_attempt::required(app, &access.project, &user, is_new_user)? {
+        writes.push(attempt);
+        app.store.transact(writes).await?;
+        return Err(required.into());
+    }
     let session = NewSession::start(app, &access.project, &user, &access.place);
     writes.extend(session.writes(&access.project)?);
     app.store.transact(writes).await?;

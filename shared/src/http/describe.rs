@@ -87,6 +87,13 @@ impl<T: ToSchema> Describe for super::Json<T> {
     }
 }
 
+impl<T: ToSchema> Describe for super::Created<T> {
+    fn describe(description: &mut Description) {
+        description.answer = Some(Described::of::<T>());
+        description.status = Some(201);
+    }
+}
+
 impl<T: Describe, E> Describe for Result<T, E> {
     fn describe(description: &mut Description) {
         T::describe(description);

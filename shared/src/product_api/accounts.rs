@@ -8,7 +8,7 @@ use crate::model::id::{ProjectId, UserId};
 use crate::model::user::User;
 use crate::store::accounts::Outcome;
 use crate::store::users::UserRow;
-use crate::store::{self, Write};
+use crate::store::{self, MAX_WRITES, Write};
 
 /// How often a change looks again. An account that changes more often within one request is under attack, not in use.
 const TRIES: u32 = 5;
@@ -80,8 +80,9 @@ pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
 /// Deletes a user; `missing` when there is none.
 pub async fn delete(app: &App, project: &ProjectId, id: UserId, missing: KnownError) -> Result<(), Error> {
     for _ in 0..TRIES {
-        let row = app.store.user(project, id).await?.ok_or_else(|| missing.clone())?;
-        if let Outcome::Done = app.store.delete_account(project, &row).await? {
+        let (row, sessions) = tokio::try_join!(app.store.user(project, id), app.store.sessions(project, id, None, MAX_WRITES, |_| true))?;
+        let row = row.ok_or_else(|| missing.clone())?;
+        if let Outcome::Done = app.store.delete_account(project, &row, &sessions.sessions).await? {
             return Ok(());
         }
     }

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use serde::de::DeserializeOwned;
 
 use super::access::{Access, Client};
 use super::error::Error;
@@ -17,11 +18,20 @@ use crate::App;
 use crate::http::describe::{Describe, Description};
 use crate::model::code::{Code, Purpose, StoredCode};
 use crate::model::id::{ProjectId, UserId};
-use crate::store;
+use crate::model::mfa::MfaAttempt;
 use crate::store::users::UserRow;
+use crate::store::{self, codes};
 
-/// The purpose of a code, as a type.
+/// A kind of code, as a type.
 pub trait CodeKind: Send + Sync + 'static {
+    /// What the table has of it.
+    type Stored: DeserializeOwned + Send + std::fmt::Debug;
+    /// Its name in the table.
+    fn name() -> &'static str;
+}
+
+/// A kind of code that a mail brings.
+pub trait MailedCode: CodeKind<Stored = StoredCode> {
     const PURPOSE: Purpose;
 }
 
@@ -34,25 +44,60 @@ pub struct VerificationCode;
 /// Codes of [`Purpose::ResetPassword`].
 #[derive(Debug)]
 pub struct ResetCode;
+/// Codes of sign-ins that wait for a second factor.
+#[derive(Debug)]
+pub struct AttemptCode;
 
-impl CodeKind for SignInCode {
+impl MailedCode for SignInCode {
     const PURPOSE: Purpose = Purpose::SignIn;
 }
 
-impl CodeKind for VerificationCode {
+impl CodeKind for SignInCode {
+    type Stored = StoredCode;
+
+    fn name() -> &'static str {
+        Self::PURPOSE.name()
+    }
+}
+
+impl MailedCode for VerificationCode {
     const PURPOSE: Purpose = Purpose::VerifyEmail;
 }
 
-impl CodeKind for ResetCode {
+impl CodeKind for VerificationCode {
+    type Stored = StoredCode;
+
+    fn name() -> &'static str {
+        Self::PURPOSE.name()
+    }
+}
+
+impl MailedCode for ResetCode {
     const PURPOSE: Purpose = Purpose::ResetPassword;
+}
+
+impl CodeKind for ResetCode {
+    type Stored = StoredCode;
+
+    fn name() -> &'static str {
+        Self::PURPOSE.name()
+    }
+}
+
+impl CodeKind for AttemptCode {
+    type Stored = MfaAttempt;
+
+    fn name() -> &'static str {
+        codes::MFA
+    }
 }
 
 /// Client access, with a hint at what the code in the body is for.
 #[derive(Debug)]
-pub struct CodeAccess<K> {
+pub struct CodeAccess<K: CodeKind> {
     pub access: Access<Client>,
     /// What the table has under the nonce of the code: good for knowing early whom to read, and for nothing else.
-    pub hint: Option<StoredCode>,
+    pub hint: Option<K::Stored>,
     kind: PhantomData<K>,
 }
 
@@ -70,14 +115,14 @@ impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
         let claimed = claimed(parts);
         let hint = async {
             let (project, code) = claimed.as_ref()?;
-            app.store.code_of_nonce(project, K::PURPOSE, code).await.ok().flatten()
+            app.store.code_of_nonce(project, K::name(), code).await.ok().flatten()
         };
         let (access, hint) = tokio::join!(Access::from_request_parts(parts, app), hint);
         Ok(Self { access: access?, hint, kind: PhantomData })
     }
 }
 
-impl<K: CodeKind> CodeAccess<K> {
+impl<K: MailedCode> CodeAccess<K> {
     /// Counts an attempt at the code and decides on it; gives it with the user that it is for, who is read meanwhile.
     pub async fn decide(&self, app: &App, code: &Code) -> Result<(StoredCode, Option<UserRow>), Error> {
         let project = &self.access.project.id;

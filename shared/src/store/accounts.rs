@@ -4,10 +4,12 @@
 //! longer is gets free, and a claim says whether its address is verified. The user is the first write, so a caller knows from a conflict
 //! whether the user changed meanwhile (look again) or somebody else has the address or the account.
 
+use super::sessions::session_key;
 use super::users::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, user_key};
-use super::{Error, Store, Write, images, integer, provider_accounts, string};
+use super::{Error, MAX_WRITES, Store, Write, images, integer, provider_accounts, string};
 use crate::model::email::Email;
 use crate::model::id::ProjectId;
+use crate::model::session::Session;
 use crate::model::user::{Channel, ProviderAccount, User};
 
 /// What became of a change.
@@ -116,13 +118,19 @@ impl Store {
         }
     }
 
-    /// Deletes a user with its picture, and frees its addresses and accounts; its sessions are over with it. [`Outcome::Changed`] when it changed meanwhile.
-    pub async fn delete_account(&self, project: &ProjectId, row: &UserRow) -> Result<Outcome, Error> {
+    /// Deletes a user with its picture, and frees its addresses and accounts; its sessions are over with it. [`Outcome::Changed`] when it
+    /// changed meanwhile.
+    ///
+    /// Of `sessions`, which tell where the user was, as many go in the same transaction as it holds: more than people have. Others are
+    /// good for nothing, and expire.
+    pub async fn delete_account(&self, project: &ProjectId, row: &UserRow, sessions: &[Session]) -> Result<Outcome, Error> {
         let user = Write::delete(user_key(project, row.user.id)).on("version = :old").value(":old", integer(row.version));
         let emails = claimed(&row.user).map(|channel| release(project, &row.user, &channel.value));
         let accounts = row.user.provider_accounts.iter().map(|account| provider_accounts::release(project, account, row.user.id));
-        let image = row.user.has_uploaded_image.then(|| images::delete(project, row.user.id));
-        match self.transact([user].into_iter().chain(emails).chain(accounts).chain(image)).await {
+        let image = row.user.uploaded_image.as_ref().map(|image| images::delete(project, row.user.id, image));
+        let sessions = sessions.iter().map(|session| Write::delete(session_key(project, row.user.id, session.id)));
+        let writes = [user].into_iter().chain(emails).chain(accounts).chain(image).chain(sessions).take(MAX_WRITES);
+        match self.transact(writes).await {
             Ok(()) => Ok(Outcome::Done),
             Err(Error::Conflict(_)) => Ok(Outcome::Changed),
             Err(error) => Err(error),

@@ -1,7 +1,8 @@
 //! `DELETE /api/v1/users/{user_id}`: nothing of a user comes back.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
-use support::TestApp;
+use support::{SignedIn, TestApp};
 
 use super::{ME, USERS, assert_error, path, refresh, sign_in, update};
 use crate::stored;
@@ -98,5 +99,39 @@ async fn a_change_beside_a_deletion_does_not_bring_a_user_back() {
         for email in [email, format!("new{round}@example.com")] {
             app.sign_up(&email).await;
         }
+    }
+}
+
+/// Keys of what the table has in the partition of a user.
+async fn left_of(app: &TestApp, user: &SignedIn) -> Vec<String> {
+    let query = app.app.store.client().query().table_name(app.app.store.table()).key_condition_expression("pk = :pk");
+    let partition = AttributeValue::S(format!("U#{}#{}", app.project_id(), user.user_id));
+    let answer = query.expression_attribute_values(":pk", partition).send().await.unwrap();
+    answer.items().iter().map(|item| item["sk"].as_s().unwrap().clone()).collect()
+}
+
+#[tokio::test]
+async fn nothing_says_where_a_deleted_user_was() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for _ in 0..5 {
+        app.sign_in("ada@example.com").await;
+    }
+    update(&app, &ada.user_id, json!({ "profile_image_url": "data:image/png;base64,iVBORw0KGgo=" })).await;
+    assert_eq!(left_of(&app, &ada).await.len(), 1 + 1 + 6, "the user, a picture, six sessions");
+    assert_eq!(app.server().delete(&path(&ada.user_id)).await.status(), 200);
+    assert_eq!(left_of(&app, &ada).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_user_of_more_sessions_than_a_transaction_holds_is_deleted_too() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let tokens = stored::add_sessions(&app, &ada, 250, |_| {}).await;
+    assert_eq!(app.server().delete(&path(&ada.user_id)).await.status(), 200);
+    assert_error(&app.server().get(&path(&ada.user_id)).await, 404, "USER_NOT_FOUND");
+    for refresh_token in tokens {
+        let answer = refresh(&app, &SignedIn { refresh_token, ..ada.clone() }).await;
+        assert_error(&answer, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
     }
 }
