@@ -22,7 +22,8 @@ SECRET = "a deployment secret of this test alone"
 KEY = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc"
 MUST_SUCCEED = {
     "auth-otp-check-sign-in-code", "auth-otp-send-sign-in-code", "auth-password-sign-up", "content-get-app", "content-get-site",
-    "content-list-apps", "content-list-blog-posts", "edge-health", "emails-outbox-list", "projects-current-read",
+    "content-list-apps", "content-list-blog-posts", "edge-backend-urls", "edge-check-feature-support", "edge-check-version", "edge-health",
+    "edge-welcome", "emails-delivery-info", "emails-outbox-list", "projects-current-read",
     "projects-internal-current-read", "projects-internal-current-update", "projects-jwks-read",
 }
 

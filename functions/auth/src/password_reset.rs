@@ -46,7 +46,7 @@ pub async fn handle(
     Input { body, .. }: Input<Reset>,
 ) -> Result<Json<Success>, Error> {
     let (project, config) = (&access.access.project.id, &access.access.project.config);
-    let (_, row) = access.decide(&app, &body.code).await?;
+    let (stored, row) = access.decide(&app, &body.code).await?;
     if !config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
@@ -54,6 +54,10 @@ pub async fn handle(
     let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
     let result = change_read(&app, project, row, KnownError::VerificationCodeNotFound, |user| {
+        // Whoever reads the mails of an address that the user has given up is not the user.
+        if !user.channel_of(&stored.email).is_some_and(|channel| channel.used_for_auth) {
+            return Err(KnownError::VerificationCodeNotFound.into());
+        }
         user.set_password(hash.clone(), None);
         Ok(With(vec![codes::redeem(project, Purpose::ResetPassword, &body.code)]))
     });

@@ -85,7 +85,7 @@ impl User {
         }
         let NewChannel { value, used_for_auth, is_verified, is_primary } = new;
         if is_primary {
-            self.demote_channels();
+            self.demote();
         }
         self.channels.push(Channel { id, value, used_for_auth, is_verified, is_primary });
         Ok(())
@@ -98,7 +98,7 @@ impl User {
             return Err(Refused::Duplicate);
         }
         if patch.is_primary == Some(true) {
-            self.demote_channels();
+            self.demote();
         }
         let channel = &mut self.channels[position];
         let is_verified = channel.is_verified && channel.value == value;
@@ -113,11 +113,5 @@ impl User {
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;
         self.channels.remove(position);
         Ok(())
-    }
-
-    fn demote_channels(&mut self) {
-        for channel in &mut self.channels {
-            channel.is_primary = false;
-        }
     }
 }

@@ -105,7 +105,7 @@ impl UserPatch {
 
 impl User {
     /// The user has no primary address any more; it keeps its channels.
-    fn demote(&mut self) {
+    pub(super) fn demote(&mut self) {
         for channel in &mut self.channels {
             channel.is_primary = false;
         }

@@ -146,3 +146,26 @@ async fn checking_counts_attempts_and_tells_why_a_code_is_refused() {
     app.advance(jiff::SignedDuration::from_hours(24));
     assert_error(&app.client().post(CHECK, json!({ "code": code })).await, 400, "VERIFICATION_CODE_EXPIRED");
 }
+
+#[tokio::test]
+async fn an_address_that_was_given_up_resets_no_password() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let caller = app.signed_in(&ada);
+    let mut body = new("me", "ada@work.example");
+    body["used_for_auth"] = json!(true);
+    let work = add(&caller, body).await;
+    let mut codes = Vec::new();
+    for email in ["ada@work.example", "ada@example.com"] {
+        let body = json!({ "email": email, "callback_url": "http://localhost/reset" });
+        assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
+        codes.push(app.last_mail(email).await.code());
+    }
+    caller.delete(&format!("{PATH}/me/{}", work["id"].as_str().unwrap())).await;
+    let reset = async |code: &str| {
+        app.client().post("/api/v1/auth/password/reset", json!({ "code": code, "password": "another horse battery" })).await
+    };
+    assert_error(&reset(&codes[0]).await, 404, "VERIFICATION_CODE_NOT_FOUND");
+    app.sign_in("ada@example.com").await;
+    assert_eq!(reset(&codes[1]).await.status(), 200);
+}
