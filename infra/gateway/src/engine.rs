@@ -16,6 +16,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use dynoxide::{Database, DynoxideError};
 use serde::de::DeserializeOwned;
+use shared::entropy::Entropy;
 use shared::store::connect::base_config;
 use shared::store::{Store, table};
 use tokio::sync::Notify;
@@ -28,13 +29,24 @@ pub const TABLE: &str = "gatelet";
 pub struct Engine {
     database: Database,
     client: Client,
+    entropy: Entropy,
     outbox_changed: Arc<Notify>,
 }
 
-/// What is seen of every call: the operation and its body. Tests record with it, or fail the call.
+/// What is seen of every call: the operation and its body. Tests record with it, or let something go wrong.
 pub trait Observe: Send + Sync {
-    /// `Some` answers the call in place of the engine: the type of a DynamoDB error and its message.
-    fn before(&self, operation: &str, body: &[u8]) -> Option<(String, String)>;
+    fn before(&self, operation: &str, body: &[u8]) -> Option<Fault>;
+}
+
+/// What goes wrong with a call.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// It is refused with this status and body, and not made.
+    Refused { status: u16, body: String },
+    /// The connection breaks before it is made.
+    NotMade,
+    /// It is made, and the connection breaks before its answer.
+    AnswerLost,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +59,7 @@ pub enum Error {
 
 impl Engine {
     /// Opens the engine on a file, or in memory, and creates the table on the first start.
-    pub async fn open(file: Option<&Path>, observer: Option<Arc<dyn Observe>>) -> Result<Self, Error> {
+    pub async fn open(file: Option<&Path>, entropy: &Entropy, observer: Option<Arc<dyn Observe>>) -> Result<Self, Error> {
         let path = file.map(|file| file.display().to_string());
         let database = match &path {
             Some(path) => Database::new(path),
@@ -57,13 +69,12 @@ impl Engine {
         let database = database.map_err(failed)?;
         let outbox_changed = Arc::new(Notify::new());
         let connector = Connector { database: database.clone(), outbox_changed: Arc::clone(&outbox_changed), observer };
-        let config = base_config()
+        let config = base_config(connector, entropy)
             .region(Region::from_static("local"))
             .credentials_provider(Credentials::new("local", "local", None, None, "embedded"))
             .endpoint_url("http://embedded.invalid")
-            .http_client(connector)
             .build();
-        let engine = Self { database, client: Client::from_conf(config), outbox_changed };
+        let engine = Self { database, client: Client::from_conf(config), entropy: entropy.clone(), outbox_changed };
         if table::create(&engine.client, TABLE).await? {
             engine.stream(false).await?;
         }
@@ -89,7 +100,7 @@ impl Engine {
     }
 
     pub fn store(&self) -> Store {
-        Store::new(self.client.clone(), TABLE)
+        Store::new(self.client.clone(), TABLE, self.entropy.clone())
     }
 
     /// The engine itself, to serve it over HTTP.
@@ -129,9 +140,11 @@ impl HttpConnector for Connector {
             let target = request.headers().get("x-amz-target").unwrap_or_default();
             let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
             let body = request.body().bytes().unwrap_or_default().to_vec();
-            if let Some((kind, message)) = connector.observer.as_ref().and_then(|observer| observer.before(&operation, &body)) {
-                let body = serde_json::json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{kind}"), "message": message });
-                return response(400, body.to_string());
+            let fault = connector.observer.as_ref().and_then(|observer| observer.before(&operation, &body));
+            match &fault {
+                Some(Fault::Refused { status, body }) => return response(*status, body.clone()),
+                Some(Fault::NotMade) => return Err(broken()),
+                Some(Fault::AnswerLost) | None => {}
             }
             let reads = matches!(operation.as_str(), "GetItem" | "BatchGetItem" | "Query" | "DescribeTable");
             let touches_outbox = !reads && body.windows(3).any(|window| window == b"\"M#");
@@ -145,17 +158,20 @@ impl HttpConnector for Connector {
                 });
                 task.await.map_err(|error| ConnectorError::other(error.into(), None))?
             };
+            if touches_outbox && result.is_ok() {
+                connector.outbox_changed.notify_one();
+            }
             match result {
-                Ok(body) => {
-                    if touches_outbox {
-                        connector.outbox_changed.notify_one();
-                    }
-                    response(200, body)
-                }
+                _ if fault.is_some() => Err(broken()),
+                Ok(body) => response(200, body),
                 Err(error) => response(error.status_code(), error.to_json()),
             }
         })
     }
+}
+
+fn broken() -> ConnectorError {
+    ConnectorError::io(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into())
 }
 
 fn response(status: u16, body: String) -> Result<HttpResponse, ConnectorError> {
