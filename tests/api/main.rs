@@ -12,5 +12,6 @@ mod limits;
 mod mails;
 mod permissions;
 mod projects;
+mod races;
 mod stored;
 mod users;

@@ -63,6 +63,12 @@ impl TestApp {
 
     /// The same with limits.
     pub async fn start_with(limits: Limits) -> Self {
+        // The cheapest parameters that argon2 takes well: its cost is not what tests are about.
+        Self::start_hashing(limits, Hasher::new(64, 1)).await
+    }
+
+    /// The same with a cost of passwords.
+    pub async fn start_hashing(limits: Limits, hasher: Hasher) -> Self {
         let now = Arc::new(AtomicI64::new(START.parse::<Timestamp>().unwrap().as_millisecond()));
         let clock = Clock::new({
             let now = Arc::clone(&now);
@@ -74,7 +80,6 @@ impl TestApp {
         let inbox = Inbox::open(None, clock.clone()).unwrap();
         let keys = Keys::generate(&entropy, ProjectId::from(entropy.uuid()));
         keys.install(&engine.store(), &clock, &entropy).await.unwrap();
-        let hasher = Hasher::new(64, 1);
         let service =
             Service::new(Parts { settings: settings(limits), engine: engine.clone(), inbox: inbox.clone(), clock, entropy, hasher });
         recorder.clear();
