@@ -1,16 +1,18 @@
-//! What a test sees of the calls to the table, and how it makes them fail.
+//! What a test sees of the calls to the table, and how it lets them go wrong.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use gateway::engine::Observe;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// Records the calls to the table, and fails those that a test wants to fail.
+pub use gateway::engine::Fault;
+
+/// Records the calls to the table, and breaks those that a test wants to break.
 #[derive(Default)]
 pub struct Recorder {
     calls: Mutex<Vec<(String, String)>>,
-    fault: Mutex<Option<Fault>>,
+    plan: Mutex<Option<Plan>>,
     consumed: Mutex<Option<Consumed>>,
 }
 
@@ -27,17 +29,28 @@ pub struct Consumed {
     pub write: f64,
 }
 
-struct Fault {
-    /// Which of the coming writes fails, counted from 0.
-    write: usize,
-    kind: &'static str,
+struct Plan {
+    fault: Fault,
+    /// Whether reads are counted and broken too.
+    reads: bool,
+    /// How many calls are let through before.
+    after: usize,
+    /// How many are broken then.
+    times: usize,
+}
+
+/// A refusal of DynamoDB.
+pub fn refused(kind: &str) -> Fault {
+    let body = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{kind}"), "message": "injected by a test" });
+    let status = if matches!(kind, "InternalServerError" | "ServiceUnavailable") { 500 } else { 400 };
+    Fault::Refused { status, body: body.to_string() }
 }
 
 impl Recorder {
     /// Forgets all calls and faults.
     pub fn clear(&self) {
         self.calls.lock().unwrap().clear();
-        *self.fault.lock().unwrap() = None;
+        *self.plan.lock().unwrap() = None;
         *self.consumed.lock().unwrap() = None;
     }
 
@@ -56,9 +69,34 @@ impl Recorder {
         self.calls.lock().unwrap().clone()
     }
 
+    /// The writes since the last [`Self::clear`], with their bodies.
+    pub fn writes(&self) -> Vec<(String, String)> {
+        self.calls().into_iter().filter(|(operation, _)| is_write(operation)).collect()
+    }
+
     /// Fails the write of this number, counted from 0 from now on, with an error of DynamoDB.
-    pub fn fail_write(&self, write: usize, kind: &'static str) {
-        *self.fault.lock().unwrap() = Some(Fault { write, kind });
+    pub fn fail_write(&self, write: usize, kind: &str) {
+        self.break_writes(write, 1, refused(kind));
+    }
+
+    /// Lets `after` writes through and breaks the next `times` ones.
+    pub fn break_writes(&self, after: usize, times: usize, fault: Fault) {
+        *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, after, times });
+    }
+
+    /// Breaks the next `times` calls, reads as well.
+    pub fn break_calls(&self, times: usize, fault: Fault) {
+        *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, after: 0, times });
+    }
+
+    /// Breaks one call, a read or a write, after as many others.
+    pub fn break_call(&self, after: usize, fault: Fault) {
+        *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, after, times: 1 });
+    }
+
+    /// Whether everything that was to be broken was.
+    pub fn is_done(&self) -> bool {
+        self.plan.lock().unwrap().is_none()
     }
 }
 
@@ -67,17 +105,20 @@ fn is_write(operation: &str) -> bool {
 }
 
 impl Observe for Recorder {
-    fn before(&self, operation: &str, body: &[u8]) -> Option<(String, String)> {
+    fn before(&self, operation: &str, body: &[u8]) -> Option<Fault> {
         self.calls.lock().unwrap().push((operation.to_owned(), String::from_utf8_lossy(body).into_owned()));
-        let mut fault = self.fault.lock().unwrap();
-        let pending = fault.as_mut().filter(|_| is_write(operation))?;
-        if pending.write > 0 {
-            pending.write -= 1;
+        let mut plan = self.plan.lock().unwrap();
+        let pending = plan.as_mut().filter(|plan| plan.reads || is_write(operation))?;
+        if pending.after > 0 {
+            pending.after -= 1;
             return None;
         }
-        let kind = pending.kind;
-        *fault = None;
-        Some((kind.to_owned(), "injected by a test".to_owned()))
+        let fault = pending.fault.clone();
+        pending.times -= 1;
+        if pending.times == 0 {
+            *plan = None;
+        }
+        Some(fault)
     }
 
     fn pace(&self) -> Option<Duration> {

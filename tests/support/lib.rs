@@ -8,6 +8,7 @@ mod mails;
 pub mod provider;
 mod users;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -29,7 +30,7 @@ use shared::model::limit::Limits;
 use shared::settings::Settings;
 
 pub use caller::{Answer, Caller, RequestBuilder};
-pub use faults::{Consumed, ROUND_TRIP, Recorder};
+pub use faults::{Consumed, Fault, ROUND_TRIP, Recorder, refused};
 pub use mails::Mail;
 pub use users::SignedIn;
 
@@ -39,12 +40,16 @@ pub const API_URL: &str = "http://localhost:8787";
 /// When every test begins.
 pub const START: &str = "2026-01-01T12:00:00Z";
 
+/// The items of a table by partition and sort key.
+pub type Items = BTreeMap<(String, String), serde_json::Value>;
+
 /// A service of one test, with one project.
 pub struct TestApp {
     pub app: App,
     pub keys: Keys,
     pub inbox: Inbox,
     pub recorder: Arc<Recorder>,
+    engine: Engine,
     router: Router,
     now: Arc<AtomicI64>,
 }
@@ -59,6 +64,12 @@ impl TestApp {
 
     /// The same with limits.
     pub async fn start_with(limits: Limits) -> Self {
+        // The cheapest parameters that argon2 takes well: its cost is not what tests are about.
+        Self::start_hashing(limits, Hasher::new(64, 1)).await
+    }
+
+    /// The same with a cost of passwords.
+    pub async fn start_hashing(limits: Limits, hasher: Hasher) -> Self {
         let now = Arc::new(AtomicI64::new(START.parse::<Timestamp>().unwrap().as_millisecond()));
         let clock = Clock::new({
             let now = Arc::clone(&now);
@@ -66,14 +77,24 @@ impl TestApp {
         });
         let entropy = seeded_entropy();
         let recorder = Arc::new(Recorder::default());
-        let engine = Engine::open(None, Some(recorder.clone())).await.unwrap();
+        let engine = Engine::open(None, &entropy, Some(recorder.clone())).await.unwrap();
         let inbox = Inbox::open(None, clock.clone()).unwrap();
         let keys = Keys::generate(&entropy, ProjectId::from(entropy.uuid()));
         keys.install(&engine.store(), &clock, &entropy).await.unwrap();
-        let hasher = Hasher::new(64, 1);
-        let service = Service::new(Parts { settings: settings(limits), engine, inbox: inbox.clone(), clock, entropy, hasher });
+        let service =
+            Service::new(Parts { settings: settings(limits), engine: engine.clone(), inbox: inbox.clone(), clock, entropy, hasher });
         recorder.clear();
-        Self { app: service.app, keys, inbox, recorder, router: service.router, now }
+        Self { app: service.app, keys, inbox, recorder, engine, router: service.router, now }
+    }
+
+    /// Everything that the table has, by key: for the tests of what a failure leaves behind.
+    pub fn table(&self) -> Items {
+        let request = serde_json::json!({ "TableName": gateway::engine::TABLE });
+        let answer = self.engine.database().scan(serde_json::from_value(request).unwrap()).unwrap();
+        let answer = serde_json::to_value(answer).unwrap();
+        assert!(answer["LastEvaluatedKey"].is_null(), "the table is larger than one page");
+        let key = |item: &serde_json::Value, name: &str| item[name]["S"].as_str().unwrap().to_owned();
+        answer["Items"].as_array().unwrap().iter().map(|item| ((key(item, "pk"), key(item, "sk")), item.clone())).collect()
     }
 
     /// Moves the clock on.

@@ -84,7 +84,7 @@ impl Tools {
             }
             None => {
                 let data = Data::existing(&target.data)?;
-                let engine = Engine::open(Some(&data.database()), None).await?;
+                let engine = Engine::open(Some(&data.database()), &Entropy::system(), None).await?;
                 (engine.store(), data.secret(&Entropy::system())?)
             }
         };

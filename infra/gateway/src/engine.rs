@@ -17,6 +17,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use dynoxide::{Database, DynoxideError};
 use serde::de::DeserializeOwned;
+use shared::entropy::Entropy;
 use shared::store::connect::base_config;
 use shared::store::{Store, table};
 use tokio::sync::Notify;
@@ -29,13 +30,13 @@ pub const TABLE: &str = "gatelet";
 pub struct Engine {
     database: Database,
     client: Client,
+    entropy: Entropy,
     outbox_changed: Arc<Notify>,
 }
 
-/// What is seen of every call: the operation and its body. Tests record with it, or fail the call.
+/// What is seen of every call: the operation and its body. Tests record with it, or let something go wrong.
 pub trait Observe: Send + Sync {
-    /// `Some` answers the call in place of the engine: the type of a DynamoDB error and its message.
-    fn before(&self, _operation: &str, _body: &[u8]) -> Option<(String, String)> {
+    fn before(&self, _operation: &str, _body: &[u8]) -> Option<Fault> {
         None
     }
 
@@ -48,6 +49,17 @@ pub trait Observe: Send + Sync {
     fn after(&self, _operation: &str, _body: &[u8], _answer: &str) {}
 }
 
+/// What goes wrong with a call.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// It is refused with this status and body, and not made.
+    Refused { status: u16, body: String },
+    /// The connection breaks before it is made.
+    NotMade,
+    /// It is made, and the connection breaks before its answer.
+    AnswerLost,
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the database {path} cannot be opened: {reason}")]
@@ -58,7 +70,7 @@ pub enum Error {
 
 impl Engine {
     /// Opens the engine on a file, or in memory, and creates the table on the first start.
-    pub async fn open(file: Option<&Path>, observer: Option<Arc<dyn Observe>>) -> Result<Self, Error> {
+    pub async fn open(file: Option<&Path>, entropy: &Entropy, observer: Option<Arc<dyn Observe>>) -> Result<Self, Error> {
         let path = file.map(|file| file.display().to_string());
         let database = match &path {
             Some(path) => Database::new(path),
@@ -68,13 +80,12 @@ impl Engine {
         let database = database.map_err(failed)?;
         let outbox_changed = Arc::new(Notify::new());
         let connector = Connector { database: database.clone(), outbox_changed: Arc::clone(&outbox_changed), observer };
-        let config = base_config()
+        let config = base_config(connector, entropy)
             .region(Region::from_static("local"))
             .credentials_provider(Credentials::new("local", "local", None, None, "embedded"))
             .endpoint_url("http://embedded.invalid")
-            .http_client(connector)
             .build();
-        let engine = Self { database, client: Client::from_conf(config), outbox_changed };
+        let engine = Self { database, client: Client::from_conf(config), entropy: entropy.clone(), outbox_changed };
         if table::create(&engine.client, TABLE).await? {
             engine.stream(false).await?;
         }
@@ -100,7 +111,7 @@ impl Engine {
     }
 
     pub fn store(&self) -> Store {
-        Store::new(self.client.clone(), TABLE)
+        Store::new(self.client.clone(), TABLE, self.entropy.clone())
     }
 
     /// The engine itself, to serve it over HTTP.
@@ -140,9 +151,11 @@ impl HttpConnector for Connector {
             let target = request.headers().get("x-amz-target").unwrap_or_default();
             let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
             let mut body = request.body().bytes().unwrap_or_default().to_vec();
-            if let Some((kind, message)) = connector.observer.as_ref().and_then(|observer| observer.before(&operation, &body)) {
-                let body = serde_json::json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{kind}"), "message": message });
-                return response(400, body.to_string());
+            let fault = connector.observer.as_ref().and_then(|observer| observer.before(&operation, &body));
+            match &fault {
+                Some(Fault::Refused { status, body }) => return response(*status, body.clone()),
+                Some(Fault::NotMade) => return Err(broken()),
+                Some(Fault::AnswerLost) | None => {}
             }
             if let Some(pace) = connector.observer.as_ref().and_then(|observer| observer.pace()) {
                 tokio::time::sleep(pace).await;
@@ -161,13 +174,14 @@ impl HttpConnector for Connector {
                 });
                 task.await.map_err(|error| ConnectorError::other(error.into(), None))?
             };
+            if touches_outbox && result.is_ok() {
+                connector.outbox_changed.notify_one();
+            }
             match result {
+                _ if fault.is_some() => Err(broken()),
                 Ok(body) => {
                     if let Some(observer) = &connector.observer {
                         observer.after(&operation, &sent, &body);
-                    }
-                    if touches_outbox {
-                        connector.outbox_changed.notify_one();
                     }
                     response(200, body)
                 }
@@ -182,6 +196,10 @@ fn asking_for_capacity(body: &[u8]) -> Result<Vec<u8>, ConnectorError> {
     let mut request: serde_json::Value = serde_json::from_slice(body).map_err(other)?;
     request["ReturnConsumedCapacity"] = "TOTAL".into();
     serde_json::to_vec(&request).map_err(other)
+}
+
+fn broken() -> ConnectorError {
+    ConnectorError::io(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into())
 }
 
 fn response(status: u16, body: String) -> Result<HttpResponse, ConnectorError> {

@@ -12,6 +12,7 @@ use http_body_util::BodyExt as _;
 use super::Problem;
 use crate::App;
 use crate::crypto::digest::Digest;
+use crate::store::retry;
 
 const CACHE: &str = "public, max-age=60, stale-while-revalidate=600";
 
@@ -23,7 +24,7 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
     if is_head {
         *request.method_mut() = Method::GET;
     }
-    let response = next.run(request).await;
+    let response = retry::within(retry::BUDGET, next.run(request)).await;
     if is_preflight && response.status().is_success() {
         return response;
     }

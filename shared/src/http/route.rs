@@ -134,9 +134,9 @@ impl Route {
         Self { limit: None, ..self }
     }
 
-    /// What the function's role may do to the table: what the operation does, and to count.
+    /// What the function's role may do to the table: what the operation does, and to count, and to look whether that was done.
     pub fn actions(&self) -> Vec<TableAction> {
-        let counting = self.limit.map(|_| TableAction::UpdateItem);
+        let counting = self.limit.into_iter().flat_map(|_| [TableAction::GetItem, TableAction::UpdateItem]);
         let mut actions: Vec<TableAction> = self.table.iter().copied().chain(counting).collect();
         actions.sort_unstable();
         actions.dedup();

@@ -14,6 +14,7 @@ use super::error::{ErrorCode, KnownError};
 use super::family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, names};
 use super::input::ParsedBody;
 use crate::App;
+use crate::store::retry;
 
 /// Largest body, in bytes (WIRE.md, decision 16).
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -43,7 +44,7 @@ async fn answered<F: Future<Output = Response>>(app: &App, request: Request, ans
     let request_id = app.entropy.request_id();
     let headers = request.headers().clone();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let response = answer(request).await;
+    let response = retry::within(retry::BUDGET, answer(request)).await;
     tracing::info!(%method, path, status = response.status().as_u16(), request_id, "answered");
     finish(&headers, &request_id, response)
 }

@@ -7,12 +7,14 @@ use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Builder, Region, StalledStreamProtectionConfig};
 use aws_sdk_dynamodb::{Client, Config};
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore, rustls_provider::CryptoMode};
-use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use aws_smithy_runtime_api::client::http::{HttpClient, SharedHttpClient};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::time::Duration;
 
 use super::Store;
+use super::retry::Patient;
+use crate::entropy::Entropy;
 use crate::settings::{Error, required, variable};
 
 impl Store {
@@ -23,27 +25,23 @@ impl Store {
 
     /// A table of the region and endpoint that the environment names.
     pub fn connect(table: &str) -> Result<Self, Error> {
-        let mut config = base_config().region(Region::new(required("AWS_REGION")?)).credentials_provider(credentials()?);
         let endpoint = variable("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| variable("AWS_ENDPOINT_URL"));
-        config.set_endpoint_url(endpoint.clone());
-        let plain = endpoint.is_some_and(|url| url.starts_with("http:"));
-        let config = config.http_client(if plain { plain_client() } else { tls_client()? }).build();
-        Ok(Self::new(Client::from_conf(config), table))
+        let plain = endpoint.as_ref().is_some_and(|url| url.starts_with("http:"));
+        let (http, entropy) = (if plain { plain_client() } else { tls_client()? }, Entropy::system());
+        let mut config = base_config(http, &entropy).region(Region::new(required("AWS_REGION")?)).credentials_provider(credentials()?);
+        config.set_endpoint_url(endpoint);
+        Ok(Self::new(Client::from_conf(config.build()), table, entropy))
     }
 }
 
-/// What every client of the table has, whatever carries its requests.
-pub fn base_config() -> Builder {
+/// What every client of the table has, whatever carries its requests. Those are tried again below the SDK ([`super::retry`]), which
+/// knows how long a request may wait and which of DynamoDB's refusals pass; the SDK itself does not.
+pub fn base_config(http: impl HttpClient + 'static, entropy: &Entropy) -> Builder {
     Config::builder()
         .behavior_version(BehaviorVersion::v2026_01_12())
-        .retry_config(RetryConfig::standard().with_max_attempts(4).with_initial_backoff(Duration::from_millis(20)))
-        .timeout_config(
-            TimeoutConfig::builder()
-                .connect_timeout(Duration::from_secs(1))
-                .operation_attempt_timeout(Duration::from_secs(2))
-                .operation_timeout(Duration::from_secs(6))
-                .build(),
-        )
+        .retry_config(RetryConfig::disabled())
+        .timeout_config(TimeoutConfig::builder().connect_timeout(Duration::from_secs(1)).build())
+        .http_client(Patient::new(http, entropy.clone()))
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
 }
 

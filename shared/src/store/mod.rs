@@ -15,6 +15,7 @@ pub mod limits;
 pub mod outbox;
 pub mod projects;
 pub mod provider_accounts;
+pub mod retry;
 pub mod sessions;
 pub mod table;
 pub mod user_list;
@@ -22,7 +23,6 @@ pub mod users;
 mod write;
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
@@ -30,7 +30,9 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnValue};
 use serde::de::DeserializeOwned;
 
+use crate::entropy::Entropy;
 use crate::model::limit::Refused;
+use retry::{UNCERTAIN, Waits};
 pub use write::Write;
 
 /// An item as the SDK has it.
@@ -41,6 +43,7 @@ pub type Item = HashMap<String, AttributeValue>;
 pub struct Store {
     client: Client,
     table: String,
+    entropy: Entropy,
 }
 
 /// The primary key of an item.
@@ -82,15 +85,12 @@ pub enum Error {
     TooMuch(String),
 }
 
-/// How often a transaction is tried again that others' transactions got in the way of.
-const TRANSACTION_TRIES: u32 = 6;
-
 /// How many items a transaction may write.
 pub const MAX_WRITES: usize = 100;
 
 impl Store {
-    pub fn new(client: Client, table: impl Into<String>) -> Self {
-        Self { client, table: table.into() }
+    pub fn new(client: Client, table: impl Into<String>, entropy: Entropy) -> Self {
+        Self { client, table: table.into(), entropy }
     }
 
     pub fn client(&self) -> &Client {
@@ -111,7 +111,7 @@ impl Store {
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
         let mut pending: Vec<Item> = keys.into_iter().map(|key| key.item()).collect();
         let mut found = HashMap::new();
-        let mut wait = Duration::from_millis(10);
+        let mut waits = Waits::new(&self.entropy);
         while !pending.is_empty() {
             let keys = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build();
             let keys = keys.map_err(|error| Error::Refused(error.to_string()))?;
@@ -122,12 +122,8 @@ impl Store {
                 }
             }
             pending = answer.unprocessed_keys.and_then(|mut tables| tables.remove(&self.table)).map(|rest| rest.keys).unwrap_or_default();
-            if !pending.is_empty() {
-                if wait > Duration::from_secs(1) {
-                    return Err(Error::Unavailable("reads stay unprocessed".to_owned()));
-                }
-                tokio::time::sleep(wait).await;
-                wait *= 2;
+            if !pending.is_empty() && !waits.next().await {
+                return Err(Error::Unavailable("reads stay unprocessed".to_owned()));
             }
         }
         Ok(Items(found))
@@ -146,21 +142,10 @@ impl Store {
 
     async fn try_transact(&self, writes: Vec<Write>) -> Result<(), Error> {
         let items: Vec<_> = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<_, _>>()?;
-        let mut wait = Duration::from_millis(10);
-        for _ in 1..TRANSACTION_TRIES {
-            match self.client.transact_write_items().set_transact_items(Some(items.clone())).send().await {
-                Ok(_) => return Ok(()),
-                Err(error) => {
-                    let error = cancelled(error);
-                    let Error::Unavailable(_) = error else { return Err(error) };
-                }
-            }
-            // Spread by the contenders' own timing; a random part would need the app's entropy here.
-            tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(Duration::from_millis(500));
-        }
-        let last = self.client.transact_write_items().set_transact_items(Some(items)).send().await;
-        last.map(drop).map_err(cancelled)
+        let request = self.client.transact_write_items().set_transact_items(Some(items));
+        // Whatever happens on the way, DynamoDB makes a transaction once for each token.
+        let result = request.client_request_token(self.entropy.uuid()).send().await;
+        result.map(drop).map_err(cancelled)
     }
 
     /// Deletes an item and gives what it was; of many who try, one has it.
@@ -171,7 +156,15 @@ impl Store {
 
     /// One conditional write: one unit for each KB.
     pub async fn write(&self, write: Write) -> Result<(), Error> {
-        write.send(&self.client, &self.table).await
+        let (mark, refusal) = (self.entropy.uuid().to_string(), write.refusal());
+        let write = write.marked(&mark);
+        match write.clone().send(&self.client, &self.table).await {
+            Ok(()) => Ok(()),
+            // An answer was lost before: the item tells whether this write is what now stands in its way.
+            Err((Error::Conflict(_), true)) if write.is_done(self.get(write.key()).await?.as_ref(), &mark) => Ok(()),
+            Err((Error::Conflict(failed), _)) => Err(refusal.map_or(Error::Conflict(failed), Error::Limited)),
+            Err((error, _)) => Err(error),
+        }
     }
 }
 
@@ -217,12 +210,19 @@ fn sortable(time: jiff::Timestamp) -> String {
     format!("{:015}", time.as_millisecond().max(0))
 }
 
+/// Whether an answer to the same call was lost before this one.
+fn is_uncertain<E>(error: &SdkError<E>) -> bool {
+    error.raw_response().is_some_and(|answer| answer.headers().contains_key(UNCERTAIN))
+}
+
 /// What a failed call means.
 fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: SdkError<E>) -> Error {
     match &error {
         SdkError::ServiceError(service) => match service.err().code().unwrap_or_default() {
             "ConditionalCheckFailedException" => Error::Conflict(vec![0]),
+            _ if service.raw().status().is_server_error() => Error::Unavailable(service.err().code().unwrap_or("5xx").to_owned()),
             "TransactionConflictException"
+            | "TransactionInProgressException"
             | "ThrottlingException"
             | "ProvisionedThroughputExceededException"
             | "RequestLimitExceeded"

@@ -3,11 +3,15 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem, Update};
 use serde::Serialize;
 
-use super::{Error, Item, Key, failure, integer};
+use super::{Error, Item, Key, failure, integer, is_uncertain, string};
 use crate::model::limit::Refused;
+
+/// The attribute of the last write that was made alone.
+const MARK: &str = "mark";
 
 /// A write, with the condition on which it happens.
 #[derive(Debug, Clone)]
@@ -163,15 +167,35 @@ impl Write {
         Ok(item.build())
     }
 
-    pub(super) async fn send(self, client: &Client, table: &str) -> Result<(), Error> {
-        let refusal = self.refusal;
-        self.try_send(client, table).await.map_err(|error| match (refusal, error) {
-            (Some(refusal), Error::Conflict(_)) => Error::Limited(refusal),
-            (_, error) => error,
-        })
+    /// Leaves a mark in the item, so that whoever is not sure whether the write was made can see it.
+    pub(super) fn marked(mut self, mark: &str) -> Self {
+        match &mut self.kind {
+            Kind::Put(item) => drop(item.insert(MARK.to_owned(), string(mark))),
+            Kind::Update(expression) => {
+                let rest = expression.strip_prefix("SET ").map_or_else(|| format!(" {expression}"), |rest| format!(", {rest}"));
+                *expression = format!("SET {MARK} = :mark{rest}");
+                self.values.insert(":mark".to_owned(), string(mark));
+            }
+            Kind::Delete | Kind::Check => {}
+        }
+        self
     }
 
-    async fn try_send(self, client: &Client, table: &str) -> Result<(), Error> {
+    /// Whether the write with this mark was made, by what is at its key.
+    pub(super) fn is_done(&self, found: Option<&Item>, mark: &str) -> bool {
+        match self.kind {
+            Kind::Put(_) | Kind::Update(_) => found.is_some_and(|item| item.get(MARK) == Some(&string(mark))),
+            Kind::Delete => found.is_none(),
+            Kind::Check => false,
+        }
+    }
+
+    pub(super) fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Sends the write alone. A failure says whether an answer was lost before it.
+    pub(super) async fn send(self, client: &Client, table: &str) -> Result<(), (Error, bool)> {
         let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
         match self.kind {
             Kind::Put(item) => client
@@ -184,7 +208,7 @@ impl Write {
                 .send()
                 .await
                 .map(drop)
-                .map_err(failure),
+                .map_err(judged),
             Kind::Update(expression) => client
                 .update_item()
                 .table_name(table)
@@ -196,7 +220,7 @@ impl Write {
                 .send()
                 .await
                 .map(drop)
-                .map_err(failure),
+                .map_err(judged),
             Kind::Delete => client
                 .delete_item()
                 .table_name(table)
@@ -207,7 +231,7 @@ impl Write {
                 .send()
                 .await
                 .map(drop)
-                .map_err(failure),
+                .map_err(judged),
             Kind::Check => Ok(()),
         }
     }
@@ -222,4 +246,9 @@ impl Write {
         let answer = request.return_values(aws_sdk_dynamodb::types::ReturnValue::AllNew).send().await.map_err(failure)?;
         Ok(answer.attributes.unwrap_or_default())
     }
+}
+
+fn judged<E: ProvideErrorMetadata + std::fmt::Debug>(error: SdkError<E>) -> (Error, bool) {
+    let uncertain = is_uncertain(&error);
+    (failure(error), uncertain)
 }

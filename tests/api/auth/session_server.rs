@@ -46,6 +46,7 @@ async fn a_server_begins_a_session_of_the_life_it_wants() {
 async fn impersonation_is_seen_by_administrators_alone() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
+    app.advance(SignedDuration::from_secs(1));
     begin(&app, json!({ "user_id": ada.user_id, "is_impersonation": true })).await;
     assert_eq!(session_ids(&app, &ada).await.len(), 1);
     let path = format!("{PATH}?user_id={}", ada.user_id);

@@ -57,7 +57,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     };
     let (clock, entropy) = (Clock::system(), Entropy::system());
     let data = if options.memory { None } else { Some(Data::create(&target.data)?) };
-    let engine = Engine::open(data.as_ref().map(Data::database).as_deref(), None).await?;
+    let engine = Engine::open(data.as_ref().map(Data::database).as_deref(), &entropy, None).await?;
     engine.stream(options.dynamodb_port.is_some()).await?;
     let secret = match (&data, variable("GATELET_SECRET")) {
         (_, Some(secret)) => settings::deployment_secret(secret)?,

@@ -33,11 +33,10 @@ fn body(number: usize) -> Value {
 
 /// The function on the table of the gateway.
 fn function(dynamodb: &str) -> Router {
-    let config = base_config()
+    let config = base_config(aws_smithy_http_client::Builder::new().build_http(), &Entropy::system())
         .region(Region::from_static("local"))
         .credentials_provider(Credentials::new("local", "local", None, None, "test"))
         .endpoint_url(dynamodb)
-        .http_client(aws_smithy_http_client::Builder::new().build_http())
         .build();
     let settings = Settings {
         api_url: "http://localhost:9000".to_owned(),
@@ -51,7 +50,7 @@ fn function(dynamodb: &str) -> Router {
         development: true,
         allow_private_issuers: false,
     };
-    let store = Store::new(Client::from_conf(config), gateway::engine::TABLE);
+    let store = Store::new(Client::from_conf(config), gateway::engine::TABLE, Entropy::system());
     let app = App::new(settings, store, Clock::system(), Entropy::system(), Hasher::new(64, 1));
     shared::http::router(&app, ROUTE, handle).with_state(app)
 }

@@ -1,0 +1,126 @@
+//! Every operation, by its event: each of its calls to the table fails once, before it is made and after. What is left is the whole change
+//! or none, and sending the request again makes it. An operation that is new is among them by being one.
+
+use std::collections::BTreeMap;
+
+use infra::operations;
+use serde_json::Value;
+use shared::model::limit::Limits;
+use support::{Answer, Fault, Items, refused};
+
+use crate::events::{World, name};
+
+/// What is written beside the change itself, and may stay without it: counts, marks, and when something was last used.
+const BESIDE: [&str; 7] = ["attempts", "gsi1sk", "last_active_at", "last_used_at", "mark", "place", "ttl"];
+
+/// What became different, by kinds of items: `created U SESSION`, `changed U USER d.password`. Ids and order are left out.
+fn changes(before: &Items, after: &Items) -> BTreeMap<String, usize> {
+    let mut changes = BTreeMap::new();
+    let keys: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).filter(|key| !key.0.starts_with("L#")).collect();
+    for key in keys {
+        let kind = [&key.0, &key.1].map(|text| text.split('#').next().unwrap_or_default()).join(" ");
+        let change = match (before.get(key), after.get(key)) {
+            (None, Some(_)) => format!("created {kind}"),
+            (Some(_), None) => format!("deleted {kind}"),
+            (Some(before), Some(after)) => match difference("", before, after) {
+                fields if fields.is_empty() => continue,
+                fields => format!("changed {kind} {}", fields.join(" ")),
+            },
+            (None, None) => continue,
+        };
+        *changes.entry(change).or_default() += 1;
+    }
+    changes
+}
+
+/// Paths of fields that differ, two levels deep: an item's attributes, and the entity's fields.
+fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
+    let empty = serde_json::Map::new();
+    let fields = |value: &Value| value.as_object().unwrap_or(&empty).clone();
+    let (before, after) = (fields(before), fields(after));
+    let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let differing = names.into_iter().filter(|name| !BESIDE.contains(&name.as_str()) && before.get(*name) != after.get(*name));
+    let below = differing.flat_map(|name| match (path, before.get(name), after.get(name)) {
+        ("", Some(before), Some(after)) if name == "d" => difference("d.", &before["M"], &after["M"]),
+        _ => vec![format!("{path}{name}")],
+    });
+    below.collect()
+}
+
+/// The answer to an event in a new world in which a call goes wrong, and what it changed.
+struct Trial {
+    world: World,
+    before: Items,
+    answer: Answer,
+}
+
+impl Trial {
+    async fn run(event: &str, fault: Option<(bool, usize, Fault)>) -> Self {
+        let world = World::new(Limits::standard()).await;
+        let before = world.app.table();
+        world.app.recorder.clear();
+        match fault {
+            Some((true, call, fault)) => world.app.recorder.break_writes(call, 1, fault),
+            Some((false, call, fault)) => world.app.recorder.break_call(call, fault),
+            None => {}
+        }
+        let answer = world.send(event).await;
+        Self { world, before, answer }
+    }
+
+    fn changes(&self) -> BTreeMap<String, usize> {
+        changes(&self.before, &self.world.app.table())
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_fails_leaves_the_whole_change_or_none_and_the_request_can_be_sent_again() {
+    for operation in operations::all() {
+        let (event, name) = (name(&operation), operation.route.name);
+        let good = Trial::run(&event, None).await;
+        assert_eq!(good.answer.status(), 200, "{name}: {}", good.answer.text());
+        let (whole, calls) = (good.changes(), good.world.app.recorder.calls().len());
+        for call in 0..calls {
+            let trial = Trial::run(&event, Some((false, call, refused("AccessDeniedException")))).await;
+            assert!(trial.world.app.recorder.is_done(), "{name}: call {call} was made before");
+            let (status, left) = (trial.answer.status(), trial.changes());
+            assert!(left.is_empty() || left == whole, "{name}: call {call} leaves {left:?} of {whole:?}");
+            // Success is said when the change was made, and only then.
+            let expected: &[u16] = match (whole.is_empty(), left == whole) {
+                (true, _) => &[200, 500],
+                (false, made) => &[if made { 200 } else { 500 }],
+            };
+            assert!(expected.contains(&status), "{name}: call {call} answers {status} and leaves {left:?}");
+            if status != 200 {
+                let again = trial.world.send(&event).await;
+                assert_eq!(again.status(), 200, "{name}: after call {call}: {}", again.text());
+                assert_eq!(trial.changes(), whole, "{name}: after call {call}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_write_whose_answer_is_lost_is_made_once() {
+    for operation in operations::all() {
+        let (event, name) = (name(&operation), operation.route.name);
+        let good = Trial::run(&event, None).await;
+        let (whole, writes) = (good.changes(), good.world.app.recorder.writes().len());
+        for write in 0..writes {
+            let trial = Trial::run(&event, Some((true, write, Fault::AnswerLost))).await;
+            assert!(trial.world.app.recorder.is_done(), "{name}: write {write} was made before");
+            assert_eq!(trial.answer.status(), 200, "{name}: write {write}: {}", trial.answer.text());
+            assert_eq!(trial.changes(), whole, "{name}: write {write}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_events_of_what_writes_change_something() {
+    for operation in operations::all().into_iter().filter(|operation| operation.route.limit.is_some()) {
+        let name = operation.route.name;
+        let trial = Trial::run(&crate::events::name(&operation), None).await;
+        let notes_use_alone = ["auth-oauth-token", "auth-session-refresh"].contains(&name) || name.contains("check");
+        assert_eq!(trial.changes().is_empty(), notes_use_alone, "{name}: {:?}", trial.changes());
+    }
+}
