@@ -156,6 +156,10 @@ impl Answer {
         self.response.headers().get(name).map(|value| value.to_str().unwrap())
     }
 
+    pub fn bytes(&self) -> &[u8] {
+        self.response.body()
+    }
+
     pub fn text(&self) -> &str {
         std::str::from_utf8(self.response.body()).unwrap()
     }

@@ -1,12 +1,29 @@
 //! Users and their contact channels.
 
 pub mod contact_channel_verify;
+pub mod me_delete;
 pub mod me_read;
+pub mod me_update;
+mod user_change;
+pub mod user_create;
+pub mod user_delete;
+pub mod user_image_read;
+pub mod user_list;
+pub mod user_read;
+pub mod user_update;
 
 use shared::http::Register;
 
 /// The operations of this area.
 pub fn operations(register: &mut impl Register) {
     register.operation(me_read::ROUTE, me_read::handle);
+    register.operation(me_update::ROUTE, me_update::handle);
+    register.operation(me_delete::ROUTE, me_delete::handle);
+    register.operation(user_list::ROUTE, user_list::handle);
+    register.operation(user_create::ROUTE, user_create::handle);
+    register.operation(user_read::ROUTE, user_read::handle);
+    register.operation(user_update::ROUTE, user_update::handle);
+    register.operation(user_delete::ROUTE, user_delete::handle);
+    register.operation(user_image_read::ROUTE, user_image_read::handle);
     register.operation(contact_channel_verify::ROUTE, contact_channel_verify::handle);
 }

@@ -4,8 +4,7 @@ use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Route};
-use shared::model::user_view::{ClientUser, ServerUser, UserView};
-use shared::product_api::access::Level;
+use shared::model::user_view::UserView;
 use shared::product_api::{Access, Client, Error, Input};
 
 pub const ROUTE: Route = Route::get("users-me-read", "/api/v1/users/me")
@@ -15,10 +14,5 @@ pub const ROUTE: Route = Route::get("users-me-read", "/api/v1/users/me")
 
 pub async fn handle(State(_): State<App>, access: Access<Client>, _: Input) -> Result<Json<UserView>, Error> {
     let row = &access.own_user()?.row;
-    let config = &access.project.config;
-    Ok(Json(if access.level >= Level::Server {
-        UserView::Server(Box::new(ServerUser::of(&row.user, row.last_active_at, config)))
-    } else {
-        UserView::Client(Box::new(ClientUser::of(&row.user, config)))
-    }))
+    Ok(Json(UserView::of(&row.user, row.last_active_at, &access.project.config, access.level)))
 }

@@ -24,15 +24,15 @@ impl std::fmt::Debug for Hash {
     }
 }
 
-/// The highest bcrypt cost that is accepted: 2^16 rounds take seconds.
-const MAX_BCRYPT_COST: u32 = 16;
+/// The bcrypt costs that are accepted: bcrypt has no lower one, and 2^16 rounds take seconds.
+const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=16;
 
 impl Hash {
-    /// Takes a bcrypt hash of another system; `None` for anything else, or a cost over 16.
+    /// Takes a bcrypt hash of another system; `None` for anything else, or a cost that is not from 4 to 16.
     pub fn import_bcrypt(text: &str) -> Option<Self> {
         let parts: bcrypt::HashParts = text.parse().ok()?;
         let known = ["$2a$", "$2b$", "$2y$"].iter().any(|prefix| text.starts_with(prefix));
-        (known && text.len() == 60 && parts.get_cost() <= MAX_BCRYPT_COST).then(|| Self(text.to_owned()))
+        (known && text.len() == 60 && BCRYPT_COSTS.contains(&parts.get_cost())).then(|| Self(text.to_owned()))
     }
 
     fn is_bcrypt(&self) -> bool {
@@ -166,6 +166,7 @@ mod tests {
     #[test]
     fn only_bcrypt_of_a_bearable_cost_is_imported() {
         assert!(Hash::import_bcrypt("$2b$10$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_some());
+        assert!(Hash::import_bcrypt("$2b$03$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
         assert!(Hash::import_bcrypt("$2b$17$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
         assert!(Hash::import_bcrypt("$argon2id$v=19$m=64,t=1,p=1$AAAA$AAAA").is_none());
         assert!(Hash::import_bcrypt("plain").is_none());

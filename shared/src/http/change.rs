@@ -23,6 +23,18 @@ impl<T> Change<T> {
         }
     }
 
+    /// Applies a change to a value that may itself be none.
+    pub fn apply_flat<U>(self, field: &mut Option<U>)
+    where
+        T: Into<Option<U>>,
+    {
+        match self {
+            Self::Keep => {}
+            Self::Clear => *field = None,
+            Self::Set(value) => *field = value.into(),
+        }
+    }
+
     pub fn is_keep(&self) -> bool {
         matches!(self, Self::Keep)
     }

@@ -4,6 +4,8 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
+use super::describe::{Describe, Description};
+
 /// An answer of 200 with a JSON body.
 #[derive(Debug, Clone, Copy)]
 pub struct Json<T>(pub T);
@@ -20,5 +22,26 @@ impl<T: Serialize> IntoResponse for Json<T> {
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()
             }
         }
+    }
+}
+
+/// An answer of 201 with a JSON body.
+#[derive(Debug, Clone, Copy)]
+pub struct Created<T>(pub T);
+
+impl<T: Serialize> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        let mut response = Json(self.0).into_response();
+        if response.status() == StatusCode::OK {
+            *response.status_mut() = StatusCode::CREATED;
+        }
+        response
+    }
+}
+
+impl<T: utoipa::ToSchema> Describe for Created<T> {
+    fn describe(description: &mut Description) {
+        Json::<T>::describe(description);
+        description.status = Some(201);
     }
 }

@@ -14,7 +14,7 @@ use axum::routing::{MethodRouter, on};
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub use describe::{Describe, Description, Signature};
-pub use json::Json;
+pub use json::{Created, Json};
 pub use lambda::{run, run_router};
 pub use route::{Interface, Route, TableAction, Verb};
 

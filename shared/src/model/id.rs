@@ -74,6 +74,10 @@ id!(
     ChannelId
 );
 id!(
+    /// A team of users.
+    TeamId
+);
+id!(
     /// An entry of the e-mail outbox.
     EmailId
 );

@@ -9,6 +9,7 @@ use super::email::Email;
 use super::id::{ChannelId, ProjectId, SessionId, UserId};
 use super::metadata::Metadata;
 use super::project::ProjectConfig;
+use super::risk::RiskScores;
 use crate::crypto::password::Hash;
 use crate::crypto::token::Subject;
 use crate::entropy::Entropy;
@@ -26,6 +27,9 @@ pub struct User {
     pub display_name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
+    /// Whether that is the address of an image that is kept here.
+    #[serde(default)]
+    pub has_uploaded_image: bool,
     #[serde(default)]
     pub channels: Vec<Channel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,6 +51,8 @@ pub struct User {
     pub server_metadata: Option<Metadata>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country_code: Option<String>,
+    #[serde(default)]
+    pub risk_scores: RiskScores,
     /// Sessions of an earlier epoch are over; see [`Session::is_live`](super::session::Session::is_live).
     #[serde(default)]
     pub session_epoch: u64,
@@ -101,6 +107,7 @@ impl User {
             signed_up_at: now,
             display_name: None,
             profile_image_url: None,
+            has_uploaded_image: false,
             channels: Vec::new(),
             password: None,
             otp_enabled: false,
@@ -111,6 +118,7 @@ impl User {
             client_read_only_metadata: None,
             server_metadata: None,
             country_code: None,
+            risk_scores: RiskScores::default(),
             session_epoch: 0,
             kept_session: None,
         }

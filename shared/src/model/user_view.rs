@@ -8,7 +8,9 @@ use utoipa::ToSchema;
 use super::id::UserId;
 use super::metadata::Metadata;
 use super::project::ProjectConfig;
+use super::risk::RiskScores;
 use super::user::{RestrictedReason, User};
+use crate::product_api::access::Level;
 
 /// A user, as its own client reads it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -60,18 +62,6 @@ pub struct ServerUser {
     pub risk_scores: RiskScores,
 }
 
-/// Risks from 0 to 100; nothing scores them here, so they are 0.
-#[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
-pub struct RiskScores {
-    pub sign_up: SignUpRisk,
-}
-
-#[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
-pub struct SignUpRisk {
-    pub bot: u8,
-    pub free_trial_abuse: u8,
-}
-
 /// A user in the form that the reader's access type gives.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
@@ -118,6 +108,16 @@ impl ClientUser {
     }
 }
 
+impl UserView {
+    /// What a reader of this access type sees.
+    pub fn of(user: &User, last_active_at: Timestamp, config: &ProjectConfig, level: Level) -> Self {
+        match level {
+            Level::Client => Self::Client(Box::new(ClientUser::of(user, config))),
+            Level::Server | Level::Admin => Self::Server(Box::new(ServerUser::of(user, last_active_at, config))),
+        }
+    }
+}
+
 impl ServerUser {
     pub fn of(user: &User, last_active_at: Timestamp, config: &ProjectConfig) -> Self {
         Self {
@@ -127,7 +127,7 @@ impl ServerUser {
             last_active_at_millis: last_active_at.as_millisecond(),
             restricted_by_admin_private_details: user.restriction.as_ref().and_then(|restriction| restriction.private_details.clone()),
             country_code: user.country_code.clone(),
-            risk_scores: RiskScores::default(),
+            risk_scores: user.risk_scores,
         }
     }
 }

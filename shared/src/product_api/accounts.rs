@@ -34,12 +34,28 @@ pub async fn change(
         match app.store.change_account(project, &row, &user, others).await? {
             Outcome::Done => return Ok(UserRow { user, version: row.version + 1, last_active_at: row.last_active_at }),
             Outcome::Changed => {}
-            Outcome::EmailTaken(email) => {
-                return Err(KnownError::UserEmailAlreadyExists { email: email.to_string(), would_work_if_email_was_verified: false }.into());
-            }
+            taken => return Err(taken_error(taken).into()),
         }
     }
     Err(KnownError::ServiceUnavailable.into())
+}
+
+/// Creates a user, with `others` in the same transaction.
+pub async fn create(app: &App, project: &ProjectId, user: &User, With(others): With) -> Result<(), Error> {
+    match app.store.create_account(project, user, others).await? {
+        Outcome::Done => Ok(()),
+        taken => Err(taken_error(taken).into()),
+    }
+}
+
+fn taken_error(outcome: Outcome) -> KnownError {
+    match outcome {
+        Outcome::EmailTaken(email) => {
+            KnownError::UserEmailAlreadyExists { email: email.to_string(), would_work_if_email_was_verified: false }
+        }
+        Outcome::AccountTaken(_) => KnownError::OauthProviderAccountIdAlreadyUsedForSignIn,
+        Outcome::Done | Outcome::Changed => KnownError::ServiceUnavailable,
+    }
 }
 
 /// Runs what redeems a code as the first write beside its user: who loses against another redemption is told so.

@@ -124,6 +124,12 @@ pub enum KnownError {
     #[error("the project does not use this provider")]
     OauthProviderNotFoundOrNotEnabled,
 
+    #[error("this provider account signs another user in")]
+    OauthProviderAccountIdAlreadyUsedForSignIn,
+
+    #[error("the user {user_id} is no member of the team {team_id}")]
+    TeamMembershipNotFound { team_id: String, user_id: String },
+
     #[error("the mail cannot be edited any more: its status is {status}")]
     EmailNotEditable { email_id: String, status: String },
 
@@ -158,10 +164,18 @@ pub enum KnownError {
     OverrideKeyNotSupported,
     #[error("the user has a password already; update it")]
     UserHasPassword,
+    #[error("the project does not let users delete themselves")]
+    UserDeletionNotEnabled,
+    #[error("the user has no primary address that could be verified or used for signing in")]
+    PrimaryEmailRequired,
+    #[error("a user has at most {max} contact channels")]
+    TooManyContactChannels { max: usize },
+    #[error("there is no such image")]
+    ProfileImageNotFound,
 }
 
 /// Codes of our own, which the published SDKs do not know.
-const OWN_CODES: [&str; 15] = [
+const OWN_CODES: [&str; 19] = [
     "ROUTE_NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "BODY_TOO_LARGE",
@@ -177,6 +191,10 @@ const OWN_CODES: [&str; 15] = [
     "MAGIC_LINK_NOT_ENABLED",
     "OVERRIDE_KEY_NOT_SUPPORTED",
     "USER_HAS_PASSWORD",
+    "USER_DELETION_NOT_ENABLED",
+    "PRIMARY_EMAIL_REQUIRED",
+    "TOO_MANY_CONTACT_CHANNELS",
+    "PROFILE_IMAGE_NOT_FOUND",
 ];
 
 /// Put among an answer's extensions, for the layer to name the error in a header.
@@ -217,9 +235,10 @@ impl KnownError {
             | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
             | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported => StatusCode::UNAUTHORIZED,
             // SPEC.md: insufficient permission yields 403.
-            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | Forbidden | MagicLinkNotEnabled => StatusCode::FORBIDDEN,
+            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | Forbidden | MagicLinkNotEnabled
+            | UserDeletionNotEnabled => StatusCode::FORBIDDEN,
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
-            | EmailNotFound => StatusCode::NOT_FOUND,
+            | EmailNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,

@@ -9,10 +9,13 @@ pub mod authorizations;
 pub mod codes;
 pub mod connect;
 pub mod content;
+pub mod images;
 pub mod outbox;
 pub mod projects;
+pub mod provider_accounts;
 pub mod sessions;
 pub mod table;
+pub mod user_list;
 pub mod users;
 mod write;
 

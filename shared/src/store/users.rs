@@ -42,7 +42,7 @@ pub fn email_claim_key(project: &ProjectId, email: &Email) -> Key {
     Key::new(format!("E#{project}#{email}"), "CLAIM")
 }
 
-fn list_partition(project: &ProjectId, shard: u8) -> String {
+pub(super) fn list_partition(project: &ProjectId, shard: u8) -> String {
     format!("P#{project}#USERS#{shard}")
 }
 

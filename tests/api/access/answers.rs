@@ -162,7 +162,7 @@ async fn a_preflight_of_any_path_allows_every_header_of_every_family() {
 async fn a_path_without_operation_is_404_in_the_form_of_its_interface() {
     let app = TestApp::start().await;
     for path in
-        ["/api/v1/nothing", "/api/v1/users", "/api/v1/users/me/", "/api/v1/auth", "/api/v2/users/me", "/api", "/api/v1/auth//sessions"]
+        ["/api/v1/nothing", "/api/v1/user", "/api/v1/users/me/", "/api/v1/auth", "/api/v2/users/me", "/api", "/api/v1/auth//sessions"]
     {
         for caller in [app.anonymous(), app.client()] {
             let answer = caller.get(path).await;
@@ -181,15 +181,15 @@ async fn a_path_without_operation_is_404_in_the_form_of_its_interface() {
 async fn a_method_that_a_path_does_not_have_is_405_and_the_answer_names_those_it_has() {
     let app = TestApp::start().await;
     let cases = [
-        ("POST", CLIENT, "GET, HEAD"),
+        ("POST", CLIENT, "DELETE, GET, HEAD, PATCH"),
         ("PUT", ADMIN, "GET, HEAD, PATCH"),
         ("GET", "/api/v1/auth/password/sign-up", "POST"),
         ("HEAD", "/api/v1/auth/password/sign-up", "POST"),
         ("POST", "/api/v1/auth/sessions/current", "DELETE"),
         ("DELETE", "/api/v1/auth/oauth/authorize/github", "GET, HEAD"),
         ("PATCH", "/health", "GET, HEAD"),
-        ("TRACE", CLIENT, "GET, HEAD"),
-        ("BREW", CLIENT, "GET, HEAD"),
+        ("TRACE", CLIENT, "DELETE, GET, HEAD, PATCH"),
+        ("BREW", CLIENT, "DELETE, GET, HEAD, PATCH"),
     ];
     for (method, path, allowed) in cases {
         let answer = app.client().request(method, path).send().await;

@@ -29,11 +29,12 @@ fn assert_is_answered(answer: &Answer, is_content: bool, what: &str) {
     }
 }
 
-/// Checks that the project is as it was made: no account but those of anonymous users, no mail, no other setting.
+/// Checks that the project is as it was made: no user who could sign in, as servers and visitors make by an empty body, no mail, no
+/// other setting.
 async fn assert_untouched(app: &TestApp, settings: &Value) {
     for id in app.app.store.user_ids(app.project_id()).await.unwrap() {
         let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;
-        assert!(user.is_anonymous && user.channels.is_empty(), "{user:?}");
+        assert!(user.channels.is_empty() && user.password.is_none() && user.display_name.is_none(), "{user:?}");
     }
     let mails = app.server().get("/api/v1/emails/outbox").await.json();
     assert_eq!(mails["items"], json!([]));

@@ -1,4 +1,77 @@
 //! Users and their contact channels.
 
 mod contact_channel_verify;
+mod me_delete;
 mod me_read;
+mod me_update;
+mod restricted;
+mod user_create;
+mod user_delete;
+mod user_image;
+mod user_list;
+mod user_list_pages;
+mod user_password;
+mod user_update;
+
+use serde_json::{Value, json};
+use support::{Answer, SignedIn, TestApp};
+
+const USERS: &str = "/api/v1/users";
+const ME: &str = "/api/v1/users/me";
+
+/// The path of a user.
+fn path(id: impl AsRef<str>) -> String {
+    format!("{USERS}/{}", id.as_ref())
+}
+
+/// Creates a user as a server.
+async fn create(app: &TestApp, body: Value) -> Value {
+    let answer = app.server().post(USERS, body).await;
+    assert_eq!(answer.status(), 201, "{}", answer.text());
+    answer.json()
+}
+
+/// Changes a user as a server.
+async fn update(app: &TestApp, id: &str, body: Value) -> Value {
+    let answer = app.server().patch(&path(id), body).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer.json()
+}
+
+/// A user as a server reads it.
+async fn read(app: &TestApp, id: &str) -> Value {
+    let answer = app.server().get(&path(id)).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer.json()
+}
+
+fn id_of(user: &Value) -> String {
+    user["id"].as_str().unwrap().to_owned()
+}
+
+/// Checks an error and gives its details.
+#[track_caller]
+fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
+    assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{}", answer.text());
+    answer.json()["details"].clone()
+}
+
+/// The fields that a schema error names.
+#[track_caller]
+fn fields(answer: &Answer) -> Vec<String> {
+    let details = assert_error(answer, 400, "SCHEMA_ERROR");
+    let lines = details["message"].as_str().unwrap().lines().skip(1);
+    let mut fields: Vec<String> = lines.map(|line| line.trim_start_matches("  - ").split(' ').next().unwrap().to_owned()).collect();
+    fields.sort();
+    fields
+}
+
+async fn sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
+    app.client().post("/api/v1/auth/password/sign-in", json!({ "email": email, "password": password })).await
+}
+
+/// A new access token for a session, as the SDK asks for one.
+async fn refresh(app: &TestApp, user: &SignedIn) -> Answer {
+    let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
+    caller.request("POST", "/api/v1/auth/sessions/current/refresh").send().await
+}

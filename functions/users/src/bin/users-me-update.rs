@@ -1,0 +1,7 @@
+//! Lambda of [`me_update`](users_functions::me_update).
+use users_functions::me_update::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

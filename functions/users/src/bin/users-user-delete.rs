@@ -1,0 +1,7 @@
+//! Lambda of [`user_delete`](users_functions::user_delete).
+use users_functions::user_delete::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`user_image_read`](users_functions::user_image_read).
+use users_functions::user_image_read::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`user_list`](users_functions::user_list).
+use users_functions::user_list::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`user_read`](users_functions::user_read).
+use users_functions::user_read::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

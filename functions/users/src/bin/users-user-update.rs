@@ -1,0 +1,7 @@
+//! Lambda of [`user_update`](users_functions::user_update).
+use users_functions::user_update::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

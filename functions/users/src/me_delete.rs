@@ -1,0 +1,24 @@
+//! `DELETE /api/v1/users/me`: deletes the signed-in user. A client may do so when the project allows it.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem};
+use shared::http::{Json, Route};
+use shared::product_api::access::Level;
+use shared::product_api::accounts::delete;
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+
+pub const ROUTE: Route = Route::delete("users-me-delete", "/api/v1/users/me")
+    .summary("Deletes the signed-in user")
+    .table(&[BatchGetItem, DeleteItem, GetItem])
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_DELETION_NOT_ENABLED"]);
+
+pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<Success>, Error> {
+    let id = access.own_user()?.row.user.id;
+    if access.level == Level::Client && !access.project.config.client_user_deletion_enabled {
+        return Err(KnownError::UserDeletionNotEnabled.into());
+    }
+    delete(&app, &access.project.id, id, KnownError::CannotGetOwnUserWithoutUser).await?;
+    Ok(Json(SUCCESS))
+}

@@ -1,0 +1,40 @@
+//! `PATCH /api/v1/users/me`: changes the signed-in user. A client sets what is the user's own to say; a server sets every field.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::user_input::CurrentUserBody;
+use shared::model::user_view::UserView;
+use shared::product_api::accounts::change;
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+
+use crate::user_change::UserChange;
+
+pub const ROUTE: Route = Route::patch("users-me-update", "/api/v1/users/me")
+    .summary("Changes the signed-in user")
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
+        "PASSWORD_TOO_SHORT",
+        "PASSWORD_TOO_LONG",
+        "MAGIC_LINK_NOT_ENABLED",
+        "TEAM_MEMBERSHIP_NOT_FOUND",
+        "USER_EMAIL_ALREADY_EXISTS",
+        "PRIMARY_EMAIL_REQUIRED",
+        "TOO_MANY_CONTACT_CHANNELS",
+    ]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<CurrentUserBody>,
+) -> Result<Json<UserView>, Error> {
+    let input = body.read(access.level).map_err(|problems| problems.into_error("PATCH", ROUTE.path))?;
+    let id = access.own_user()?.row.user.id;
+    let new = UserChange::new(&app, &access, id, input).await?;
+    let project = &access.project;
+    let row = change(&app, &project.id, id, KnownError::CannotGetOwnUserWithoutUser, |user| new.apply(&app, project, user)).await?;
+    Ok(Json(UserView::of(&row.user, row.last_active_at, &project.config, access.level)))
+}

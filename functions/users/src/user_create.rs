@@ -1,0 +1,41 @@
+//! `POST /api/v1/users`: a server creates a user.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::{Created, Route};
+use shared::model::user::User;
+use shared::model::user_input::{New, UserBody};
+use shared::model::user_view::ServerUser;
+use shared::product_api::accounts::create;
+use shared::product_api::{Access, Error, Input, Server};
+
+use crate::user_change::UserChange;
+
+pub const ROUTE: Route = Route::post("users-user-create", "/api/v1/users")
+    .summary("Creates a user")
+    .table(&[BatchGetItem, PutItem])
+    .errors(&[
+        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
+        "PASSWORD_TOO_SHORT",
+        "PASSWORD_TOO_LONG",
+        "MAGIC_LINK_NOT_ENABLED",
+        "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
+        "OAUTH_PROVIDER_ACCOUNT_ID_ALREADY_USED_FOR_SIGN_IN",
+        "USER_EMAIL_ALREADY_EXISTS",
+        "PRIMARY_EMAIL_REQUIRED",
+    ])
+    .hashes_passwords();
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { body, .. }: Input<UserBody<New>>,
+) -> Result<Created<ServerUser>, Error> {
+    let mut user = User::new(&app.entropy, app.clock.now());
+    user.is_anonymous = body.0.is_anonymous == Some(true);
+    let new = UserChange::new(&app, &access, user.id, body.0).await?;
+    let with = new.apply(&app, &access.project, &mut user)?;
+    create(&app, &access.project.id, &user, with).await?;
+    Ok(Created(ServerUser::of(&user, user.signed_up_at, &access.project.config)))
+}

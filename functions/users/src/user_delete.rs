@@ -1,0 +1,27 @@
+//! `DELETE /api/v1/users/{user_id}`: a server deletes a user. Its addresses and accounts are free at once, and its sessions are over.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem};
+use shared::http::{Json, Route};
+use shared::product_api::accounts::delete;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Error, Input, KnownError, Server};
+
+use crate::user_read::UserPath;
+
+pub const ROUTE: Route = Route::delete("users-user-delete", "/api/v1/users/{user_id}")
+    .summary("Deletes a user")
+    .table(&[BatchGetItem, DeleteItem, GetItem])
+    .errors(&["USER_NOT_FOUND", "CANNOT_GET_OWN_USER_WITHOUT_USER"]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { path, .. }: Input<Ignored, Nothing, UserPath>,
+) -> Result<Json<Success>, Error> {
+    let id = access.user_id(path.user_id)?;
+    delete(&app, &access.project.id, id, KnownError::UserNotFound).await?;
+    Ok(Json(SUCCESS))
+}

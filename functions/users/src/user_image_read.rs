@@ -1,0 +1,57 @@
+//! `GET /api/v1/projects/{project_id}/users/{user_id}/images/{digest}`: the picture that a user uploaded, for `<img>`.
+//!
+//! It needs no credentials: whoever has the address has read the user. The address has the digest of the image, so the answer may be
+//! cached; another picture has another address, and the old one is gone with the old picture.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
+use http::{HeaderName, HeaderValue, header};
+use shared::App;
+use shared::http::TableAction::GetItem;
+use shared::http::{Describe, Description, Route};
+use shared::model::id::{ProjectId, UserId};
+use shared::model::profile_image::Upload;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::{Error, Input, KnownError};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("users-user-image-read", "/api/v1/projects/{project_id}/users/{user_id}/images/{digest}")
+    .summary("Reads the picture that a user uploaded")
+    .table(&[GetItem])
+    .errors(&["PROFILE_IMAGE_NOT_FOUND"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ImagePath {
+    project_id: String,
+    user_id: String,
+    digest: String,
+}
+
+/// The image; it may be kept for a day.
+pub struct Picture(Upload);
+
+impl IntoResponse for Picture {
+    fn into_response(self) -> Response {
+        let headers = [
+            (header::CONTENT_TYPE, self.0.kind.media_type()),
+            (header::CACHE_CONTROL, "public, max-age=86400, immutable"),
+            // Nothing in it may run, should a browser be led to show it as something else.
+            (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
+        ];
+        (headers.map(|(name, value)| (name, HeaderValue::from_static(value))), self.0.bytes).into_response()
+    }
+}
+
+impl Describe for Picture {
+    fn describe(_: &mut Description) {}
+}
+
+pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ImagePath>) -> Result<Picture, Error> {
+    let ids = ProjectId::parse(&path.project_id).ok().zip(UserId::parse(&path.user_id).ok());
+    let (project, user) = ids.ok_or(KnownError::ProfileImageNotFound)?;
+    let image = app.store.image(&project, user, &path.digest).await?.ok_or(KnownError::ProfileImageNotFound)?;
+    Ok(Picture(image))
+}

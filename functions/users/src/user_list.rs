@@ -1,0 +1,143 @@
+//! `GET /api/v1/users`: the users of the project by the time of their sign-up, in pages (WIRE.md §6.4).
+//!
+//! There is no index for words, so a search passes over the list. It reads a bounded part of it for each page: a page may be short, or
+//! empty, and have a `next_cursor` nevertheless; who follows it misses nobody.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, Query};
+use shared::http::{Json, Route};
+use shared::model::id::TeamId;
+use shared::model::project::Project;
+use shared::model::user_filter::UserFilter;
+use shared::model::user_view::ServerUser;
+use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::{Access, Error, Input, KnownError, Server, cursor};
+use shared::store::user_list::{Listing, UserPage};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("users-user-list", "/api/v1/users")
+    .summary("Lists the users of the project")
+    .table(&[BatchGetItem, GetItem, Query])
+    .errors(&["INVALID_CURSOR"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ListQuery {
+    /// 1 to 200; 100 by default.
+    #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
+    #[deserr(default)]
+    limit: Option<Param<usize>>,
+    /// The `next_cursor` of the page before.
+    #[deserr(default)]
+    cursor: Option<String>,
+    #[deserr(default, rename = "order_by")]
+    #[schema(rename = "order_by")]
+    _order_by: Option<UserOrder>,
+    /// Newest first.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    desc: Option<Param<bool>>,
+    /// A part of a display name or of an address, in any case; or a user's id. A page of a search may be short.
+    #[deserr(default)]
+    query: Option<String>,
+    /// Members of this team alone.
+    #[deserr(default)]
+    team_id: Option<TeamId>,
+    /// Also users who are restricted.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    include_restricted: Option<Param<bool>>,
+    /// Also users who are restricted or anonymous.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    include_anonymous: Option<Param<bool>>,
+    /// Anonymous users alone; needs `include_anonymous`.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    only_anonymous: Option<Param<bool>>,
+}
+
+/// What users are listed by.
+#[derive(Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UserOrder {
+    #[deserr(rename = "signed_up_at")]
+    SignedUpAt,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Users {
+    items: Vec<ServerUser>,
+    is_paginated: bool,
+    pagination: Pagination,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Pagination {
+    /// Opaque; `null` on the last page.
+    next_cursor: Option<String>,
+}
+
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 200;
+/// How many users a search reads at once; three times as many for a page.
+const SEARCHED: usize = 1000;
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { query, .. }: Input<Ignored, ListQuery>,
+) -> Result<Json<Users>, Error> {
+    let (limit, filter) = (query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0), filter(&query));
+    check(limit, &filter)?;
+    let project = &access.project;
+    let descending = query.desc.is_some_and(|desc| desc.0);
+    let list = if descending { "users/desc" } else { "users/asc" };
+    let after: Option<String> = query.cursor.map(|cursor| cursor::decode(&app, &project.id, list, &cursor)).transpose()?;
+    let read = if filter.words.is_some() { SEARCHED } else { limit + 1 };
+    let listing = Listing { after: after.as_deref(), descending, limit, read };
+    let page = match query.team_id {
+        // There are no teams, so nobody is a member of one.
+        Some(_) => UserPage { rows: Vec::new(), next: None },
+        None => find(&app, project, &filter, listing).await?,
+    };
+    let next_cursor = page.next.map(|next| cursor::encode(&app, &project.id, list, &next)).transpose()?;
+    let items = page.rows.iter().map(|row| ServerUser::of(&row.user, row.last_active_at, &project.config)).collect();
+    Ok(Json(Users { items, is_paginated: true, pagination: Pagination { next_cursor } }))
+}
+
+fn filter(query: &ListQuery) -> UserFilter {
+    let is_set = |param: &Option<Param<bool>>| param.is_some_and(|param| param.0);
+    let includes_anonymous = is_set(&query.include_anonymous);
+    UserFilter {
+        words: query.query.as_deref().map(str::to_lowercase).filter(|words| !words.is_empty()),
+        includes_restricted: includes_anonymous || is_set(&query.include_restricted),
+        includes_anonymous,
+        only_anonymous: is_set(&query.only_anonymous),
+    }
+}
+
+fn check(limit: usize, filter: &UserFilter) -> Result<(), KnownError> {
+    let problem = |path: &str, message: &str| Err(Problems::one(path, message).into_error("GET", ROUTE.path));
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return problem("query.limit", "must be from 1 to 200");
+    }
+    if filter.only_anonymous && !filter.includes_anonymous {
+        return problem("query.only_anonymous", "needs include_anonymous");
+    }
+    Ok(())
+}
+
+/// A user whose id is searched for is read at once; everything else is found by passing over the list.
+async fn find(app: &App, project: &Project, filter: &UserFilter, listing: Listing<'_>) -> Result<UserPage, Error> {
+    if let Some(id) = filter.id() {
+        let row = app.store.user(&project.id, id).await?.filter(|row| filter.shows(&row.user, &project.config));
+        if let Some(row) = row {
+            return Ok(UserPage { rows: vec![row], next: None });
+        }
+    }
+    Ok(app.store.users(&project.id, listing, |user| filter.takes(user, &project.config)).await?)
+}

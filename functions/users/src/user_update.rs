@@ -1,0 +1,43 @@
+//! `PATCH /api/v1/users/{user_id}`: a server changes a user. A new password, or none any more, ends all its sessions.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::user_input::{Any, UserBody};
+use shared::model::user_view::ServerUser;
+use shared::product_api::accounts::change;
+use shared::product_api::input::Nothing;
+use shared::product_api::{Access, Error, Input, KnownError, Server};
+
+use crate::user_change::UserChange;
+use crate::user_read::UserPath;
+
+pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_id}")
+    .summary("Changes a user")
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "USER_NOT_FOUND",
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
+        "PASSWORD_TOO_SHORT",
+        "PASSWORD_TOO_LONG",
+        "MAGIC_LINK_NOT_ENABLED",
+        "TEAM_MEMBERSHIP_NOT_FOUND",
+        "USER_EMAIL_ALREADY_EXISTS",
+        "PRIMARY_EMAIL_REQUIRED",
+        "TOO_MANY_CONTACT_CHANNELS",
+    ])
+    .hashes_passwords();
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { body, path, .. }: Input<UserBody<Any>, Nothing, UserPath>,
+) -> Result<Json<ServerUser>, Error> {
+    let project = &access.project;
+    let id = access.user_id(path.user_id)?;
+    let new = UserChange::new(&app, &access, id, body.0).await?;
+    let row = change(&app, &project.id, id, KnownError::UserNotFound, |user| new.apply(&app, project, user)).await?;
+    Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config)))
+}

@@ -1,0 +1,35 @@
+//! Claims of accounts at OAuth providers: an account signs in one user of a project.
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | claim | `O#<P>#<provider>#<account>` | `CLAIM` | 1 unit to read, 2 to write in a transaction |
+//!
+//! A claim exists if and only if a user has the account, and is written with the user.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Error, Key, Write, string};
+use crate::model::id::{ProjectId, UserId};
+use crate::model::user::ProviderAccount;
+
+/// Who signs in with an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccountClaim {
+    pub user_id: UserId,
+}
+
+/// The provider's id has no `#`, so no account of one provider is another's.
+pub fn account_claim_key(project: &ProjectId, account: &ProviderAccount) -> Key {
+    Key::new(format!("O#{project}#{}#{}", account.provider_id, account.account_id), "CLAIM")
+}
+
+/// Claims an account that nobody signs in with.
+pub fn claim(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Result<Write, Error> {
+    Write::create(account_claim_key(project, account), &AccountClaim { user_id: user })
+}
+
+/// Frees an account of a user.
+pub fn release(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Write {
+    let own = "attribute_not_exists(pk) OR d.user_id = :user";
+    Write::delete(account_claim_key(project, account)).on(own).value(":user", string(user.to_string()))
+}

@@ -1,0 +1,45 @@
+//! `DELETE /api/v1/users/me`.
+
+use serde_json::json;
+use support::TestApp;
+
+use super::{ME, assert_error, path, read, refresh, sign_in};
+
+#[tokio::test]
+async fn a_client_deletes_its_user_where_the_project_allows_it() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let answer = app.signed_in(&ada).delete(ME).await;
+    assert_error(&answer, 403, "USER_DELETION_NOT_ENABLED");
+    assert_eq!(answer.header("x-stack-known-error"), None, "it is a code of ours");
+    assert_eq!(read(&app, &ada.user_id).await["id"], ada.user_id.as_str());
+
+    app.configure(json!({ "config": { "client_user_deletion_enabled": true } })).await;
+    let answer = app.signed_in(&ada).delete(ME).await;
+    assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
+    assert_error(&app.server().get(&path(&ada.user_id)).await, 404, "USER_NOT_FOUND");
+    assert_error(&app.signed_in(&ada).delete(ME).await, 400, "CANNOT_GET_OWN_USER_WITHOUT_USER");
+    assert_error(&refresh(&app, &ada).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    assert_error(&sign_in(&app, "ada@example.com", "correct horse battery").await, 400, "EMAIL_PASSWORD_MISMATCH");
+}
+
+#[tokio::test]
+async fn a_server_needs_no_permission_of_the_project() {
+    let app = TestApp::start().await;
+    for (caller, email) in [(app.server(), "ada@example.com"), (app.admin(), "bob@example.com")] {
+        let user = app.sign_up(email).await;
+        assert_eq!(caller.with("x-stack-access-token", &user.access_token).delete(ME).await.status(), 200);
+        assert_error(&app.server().get(&path(&user.user_id)).await, 404, "USER_NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn without_a_user_there_is_nobody_to_delete() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for caller in [app.client(), app.server(), app.admin()] {
+        assert_error(&caller.delete(ME).await, 400, "CANNOT_GET_OWN_USER_WITHOUT_USER");
+    }
+    assert_error(&app.anonymous().delete(ME).await, 400, "ACCESS_TYPE_REQUIRED");
+    assert_eq!(read(&app, &ada.user_id).await["id"], ada.user_id.as_str());
+}

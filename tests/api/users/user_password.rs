@@ -1,0 +1,106 @@
+//! Passwords and hashes that a server sets, in POST and PATCH of users.
+
+use serde_json::{Value, json};
+use support::TestApp;
+
+use super::{USERS, assert_error, create, fields, id_of, path, refresh, sign_in, update};
+
+/// `correct horse` hashed by another program, as its version says.
+fn bcrypt_of(password: &str, version: &str) -> String {
+    let hash = bcrypt::hash(password, 4).unwrap();
+    hash.replacen("$2b$", version, 1)
+}
+
+/// The hash that the table has.
+async fn stored_hash(app: &TestApp, user: &Value) -> Value {
+    let id = shared::model::id::UserId::parse(&id_of(user)).unwrap();
+    let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;
+    serde_json::to_value(user.password).unwrap()
+}
+
+#[tokio::test]
+async fn an_imported_hash_signs_in_and_is_replaced_by_argon2_at_once() {
+    let app = TestApp::start().await;
+    for (index, version) in ["$2a$", "$2b$", "$2y$"].into_iter().enumerate() {
+        let (email, hash) = (format!("user{index}@example.com"), bcrypt_of("correct horse", version));
+        let user = create(&app, json!({ "primary_email": email, "password_hash": hash })).await;
+        assert_eq!(user["has_password"], true);
+        assert_eq!(stored_hash(&app, &user).await, hash.as_str());
+        assert_error(&sign_in(&app, &email, "wrong horse").await, 400, "EMAIL_PASSWORD_MISMATCH");
+        assert_eq!(stored_hash(&app, &user).await, hash.as_str(), "a wrong password replaces nothing");
+        assert_eq!(sign_in(&app, &email, "correct horse").await.json()["user_id"], user["id"]);
+        assert!(stored_hash(&app, &user).await.as_str().unwrap().starts_with("$argon2id$"));
+        assert_eq!(sign_in(&app, &email, "correct horse").await.status(), 200);
+        assert_error(&sign_in(&app, &email, "wrong horse").await, 400, "EMAIL_PASSWORD_MISMATCH");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_bcrypt_hash_of_a_bearable_cost_is_refused() {
+    let app = TestApp::start().await;
+    let good = bcrypt_of("correct horse", "$2b$");
+    let wrong = [
+        String::new(),
+        "correct horse".to_owned(),
+        good.replacen("$04$", "$17$", 1),
+        good.replacen("$04$", "$03$", 1),
+        good.replacen("$2b$", "$2x$", 1),
+        good.replacen("$2b$", "$1$", 1),
+        good[..59].to_owned(),
+        format!("{good}a"),
+        format!("{}!", &good[..59]),
+        "$argon2id$v=19$m=64,t=1,p=1$AAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned(),
+    ];
+    for hash in wrong {
+        let answer = app.server().post(USERS, json!({ "password_hash": hash })).await;
+        assert_eq!(fields(&answer), ["body.password_hash"], "{hash}");
+    }
+    create(&app, json!({ "password_hash": good.replacen("$04$", "$16$", 1) })).await;
+}
+
+#[tokio::test]
+async fn a_password_of_a_server_is_one_that_a_user_could_choose() {
+    let app = TestApp::start().await;
+    let ada = create(&app, json!({ "primary_email": "ada@example.com" })).await;
+    for (method, target) in [("POST", USERS.to_owned()), ("PATCH", path(id_of(&ada)))] {
+        let send = async |password: String| app.server().request(method, &target).json(&json!({ "password": password })).send().await;
+        assert_eq!(assert_error(&send("1234567".to_owned()).await, 400, "PASSWORD_TOO_SHORT")["min_length"], 8);
+        assert_eq!(assert_error(&send("x".repeat(129)).await, 400, "PASSWORD_TOO_LONG")["maxLength"], 128);
+    }
+    assert_eq!(super::read(&app, &id_of(&ada)).await["has_password"], false);
+}
+
+#[tokio::test]
+async fn any_change_of_the_password_by_a_server_ends_all_sessions() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for (body, works) in [
+        (json!({ "password": "another password" }), Some("another password")),
+        (json!({ "password_hash": bcrypt_of("imported password", "$2y$") }), Some("imported password")),
+        (json!({ "password": null }), None),
+    ] {
+        let session = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await.json();
+        let refresh_token = session["refresh_token"].as_str().unwrap();
+        let session = support::SignedIn { refresh_token: refresh_token.to_owned(), ..ada.clone() };
+        assert_eq!(refresh(&app, &session).await.status(), 200);
+        let user = update(&app, &ada.user_id, body.clone()).await;
+        assert_eq!(user["has_password"], works.is_some(), "{body}");
+        assert_error(&refresh(&app, &session).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+        assert_error(&refresh(&app, &ada).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+        assert_error(&sign_in(&app, "ada@example.com", "correct horse battery").await, 400, "EMAIL_PASSWORD_MISMATCH");
+        if let Some(password) = works {
+            assert_eq!(sign_in(&app, "ada@example.com", password).await.status(), 200);
+        }
+    }
+    for password in ["another password", "imported password"] {
+        assert_error(&sign_in(&app, "ada@example.com", password).await, 400, "EMAIL_PASSWORD_MISMATCH");
+    }
+}
+
+#[tokio::test]
+async fn another_change_ends_no_session() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    update(&app, &ada.user_id, json!({ "display_name": "Ada", "restricted_by_admin": true })).await;
+    assert_eq!(refresh(&app, &ada).await.status(), 200);
+}
