@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::{operations, template, watch};
+use crate::{operations, readme, template, watch};
 
 /// A file as it is, and as it should be.
 #[derive(Debug)]
@@ -44,4 +44,17 @@ pub fn watch_file() -> anyhow::Result<File> {
     let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let wanted = watch::render(&found, &operations::all());
     Ok(File { path, found, wanted })
+}
+
+/// `README.md` with the table of all operations.
+pub fn readme_file() -> anyhow::Result<File> {
+    let path = root().join("README.md");
+    let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let wanted = readme::render(&found, &operations::all())?;
+    Ok(File { path, found, wanted })
+}
+
+/// All of them.
+pub fn files() -> anyhow::Result<[File; 3]> {
+    Ok([template_file()?, watch_file()?, readme_file()?])
 }

@@ -2,11 +2,12 @@
 //! document and its reference page.
 //!
 //! Everything starts with [`operations::all`], so a new operation is in all of them by being in its area's list. What is checked in
-//! (template, watch routes) is compared with what is rendered here by the contract tests; `cargo run -p infra -- render` writes it.
+//! (template, watch routes, the README's table) is compared with what is rendered here by the contract tests; `cargo run -p infra -- render` writes it.
 
 pub mod checked_in;
 pub mod openapi;
 pub mod operations;
+pub mod readme;
 pub mod reference;
 mod render;
 pub mod template;

@@ -14,7 +14,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes the template and the routes of `cargo lambda watch`.
+    /// Writes the template, the routes of `cargo lambda watch` and the README's table of operations.
     Render {
         /// Writes nothing, and fails when something would change.
         #[arg(long)]
@@ -42,7 +42,7 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
-        Command::Render { check } => settle(&[checked_in::template_file()?, checked_in::watch_file()?], check),
+        Command::Render { check } => settle(&checked_in::files()?, check),
         Command::WatchRoutes { check } => settle(&[checked_in::watch_file()?], check),
         Command::Openapi { api_url, site_url, html } => {
             let document = openapi::json(&api_url, site_url.as_deref().unwrap_or(&api_url))?;

@@ -17,7 +17,7 @@ const TIMEOUT: u16 = 10;
 struct Context {
     functions: Vec<Function>,
     outbox: Function,
-    indexes: [&'static str; 2],
+    indexes: [shared::store::table::Index; 2],
     ttl: &'static str,
 }
 

@@ -9,6 +9,7 @@
 //! | `GATELET_ORIGIN_SECRET` | value of `x-origin-secret` that proves a request came through our distribution | none: viewer headers are not believed |
 //! | `GATELET_ACCESS_TOKEN_SECONDS` | life of an access token, 20 to 3600 | 600 |
 //! | `GATELET_SENDER` | address that mails are sent from | `noreply@` the API's host |
+//! | `GATELET_ALLOW_PRIVATE_ISSUERS` | `1`: OAuth issuers may be at private addresses and without TLS | no |
 //! | `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` | set by Lambda | required |
 //! | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_SESV2`, `AWS_ENDPOINT_URL` | other endpoints than AWS's | AWS |
 
@@ -38,6 +39,8 @@ pub struct Settings {
     pub trust_viewer_headers: bool,
     /// Localhost and plain HTTP are fine: the cookie of OAuth may be sent without TLS.
     pub development: bool,
+    /// OAuth issuers may be at loopback, private and link-local addresses, and without TLS.
+    pub allow_private_issuers: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +77,7 @@ impl Settings {
             sender: sender(&api_url)?,
             trust_viewer_headers: false,
             development: api_url.starts_with("http:"),
+            allow_private_issuers: allow_private_issuers(),
             api_url,
             site_url,
             secret: deployment_secret(required("GATELET_SECRET")?)?,
@@ -82,6 +86,11 @@ impl Settings {
         };
         Ok(settings)
     }
+}
+
+/// Whether OAuth issuers may be at private addresses.
+pub fn allow_private_issuers() -> bool {
+    variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
 }
 
 /// Refuses a secret that is short or known.

@@ -5,6 +5,7 @@ mod access;
 mod auth;
 mod bad_input;
 mod content;
+mod costs;
 mod emails;
 mod events;
 mod mails;

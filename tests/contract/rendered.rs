@@ -1,6 +1,6 @@
 //! What is rendered and checked in is what the code renders.
 
-use infra::checked_in::{File, template_file, watch_file};
+use infra::checked_in::{File, readme_file, template_file, watch_file};
 use infra::operations;
 
 fn assert_current(file: &File) {
@@ -18,6 +18,11 @@ fn the_template_is_what_the_routes_render() {
 #[test]
 fn the_routes_of_cargo_lambda_watch_are_what_the_routes_render() {
     assert_current(&watch_file().unwrap());
+}
+
+#[test]
+fn the_table_of_the_readme_is_what_the_routes_render() {
+    assert_current(&readme_file().unwrap());
 }
 
 #[test]

@@ -27,7 +27,7 @@ use shared::model::id::ProjectId;
 use shared::settings::Settings;
 
 pub use caller::{Answer, Caller, RequestBuilder};
-pub use faults::Recorder;
+pub use faults::{Consumed, ROUND_TRIP, Recorder};
 pub use mails::Mail;
 pub use users::SignedIn;
 
@@ -109,6 +109,7 @@ fn settings() -> Settings {
         access_token_life: std::time::Duration::from_secs(600),
         sender: "noreply@example.com".to_owned(),
         development: true,
+        allow_private_issuers: true,
     }
 }
 

@@ -18,6 +18,8 @@ use shared::model::project::{ApiKey, OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::after;
 use shared::oauth::authorization::{self, Authorization, COOKIE_PREFIX, LIFE, ProviderRequest, Purpose, ResponseMode};
+use shared::oauth::metadata;
+use shared::oauth::outgoing::Outgoing;
 use shared::product_api::access::{NO_KEY, token_error};
 use shared::product_api::input::{Ignored, Problems};
 use shared::product_api::literal::{BotChallengePhase, True};
@@ -37,6 +39,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
         "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT",
         "INVALID_PUBLISHABLE_CLIENT_KEY",
         "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
+        "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE",
         "INVALID_SCOPE",
         "REDIRECT_URL_NOT_WHITELISTED",
         "UNPARSABLE_ACCESS_TOKEN",
@@ -291,8 +294,10 @@ async fn begin(
     let (state, verifier, now) = (app.entropy.code(), app.entropy.code(), app.clock.now());
     let callback = format!("{}/api/v1/auth/oauth/callback/{}", app.settings.api_url, provider.id);
     let challenge = authorization::challenge(verifier.expose_secret());
+    let endpoint = authorization_endpoint(app, provider).await?;
     let request = ProviderRequest {
         provider,
+        endpoint: &endpoint,
         callback: &callback,
         state: state.expose_secret(),
         challenge: &challenge,
@@ -322,6 +327,20 @@ async fn begin(
         ResponseMode::Json => Authorized::Json(Location { location }),
         ResponseMode::Redirect => Authorized::Redirect { location, cookie: cookie(app, &state) },
     })
+}
+
+/// Where the provider authorizes; an issuer that is not in the catalog is asked.
+async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<String, KnownError> {
+    if let Some(endpoint) = authorization::known_endpoint(provider) {
+        return Ok(endpoint.to_owned());
+    }
+    let outgoing = Outgoing::new(app.settings.allow_private_issuers);
+    let issuer = provider.issuer.as_deref().unwrap_or_default();
+    let metadata = metadata::discover(outgoing, issuer, app.clock.now()).await.map_err(|fault| {
+        tracing::warn!(%fault, provider = provider.id, "an issuer cannot be asked for its endpoints");
+        KnownError::OauthProviderTemporarilyUnavailable
+    })?;
+    Ok(metadata.authorization_endpoint)
 }
 
 /// The cookie that the callback looks for. A provider that posts its answer sends it across sites, which takes `SameSite=None`.

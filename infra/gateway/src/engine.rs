@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{Credentials, Region};
@@ -34,7 +35,17 @@ pub struct Engine {
 /// What is seen of every call: the operation and its body. Tests record with it, or fail the call.
 pub trait Observe: Send + Sync {
     /// `Some` answers the call in place of the engine: the type of a DynamoDB error and its message.
-    fn before(&self, operation: &str, body: &[u8]) -> Option<(String, String)>;
+    fn before(&self, _operation: &str, _body: &[u8]) -> Option<(String, String)> {
+        None
+    }
+
+    /// `Some` makes each call take this time, on tokio's clock, and ask what it consumes: [`Self::after`] reads it from the answer.
+    fn pace(&self) -> Option<Duration> {
+        None
+    }
+
+    /// What the engine answered.
+    fn after(&self, _operation: &str, _body: &[u8], _answer: &str) {}
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -128,11 +139,16 @@ impl HttpConnector for Connector {
         HttpConnectorFuture::new(async move {
             let target = request.headers().get("x-amz-target").unwrap_or_default();
             let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
-            let body = request.body().bytes().unwrap_or_default().to_vec();
+            let mut body = request.body().bytes().unwrap_or_default().to_vec();
             if let Some((kind, message)) = connector.observer.as_ref().and_then(|observer| observer.before(&operation, &body)) {
                 let body = serde_json::json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{kind}"), "message": message });
                 return response(400, body.to_string());
             }
+            if let Some(pace) = connector.observer.as_ref().and_then(|observer| observer.pace()) {
+                tokio::time::sleep(pace).await;
+                body = asking_for_capacity(&body)?;
+            }
+            let sent = body.clone();
             let reads = matches!(operation.as_str(), "GetItem" | "BatchGetItem" | "Query" | "DescribeTable");
             let touches_outbox = !reads && body.windows(3).any(|window| window == b"\"M#");
             let database = connector.database.clone();
@@ -147,6 +163,9 @@ impl HttpConnector for Connector {
             };
             match result {
                 Ok(body) => {
+                    if let Some(observer) = &connector.observer {
+                        observer.after(&operation, &sent, &body);
+                    }
                     if touches_outbox {
                         connector.outbox_changed.notify_one();
                     }
@@ -156,6 +175,13 @@ impl HttpConnector for Connector {
             }
         })
     }
+}
+
+fn asking_for_capacity(body: &[u8]) -> Result<Vec<u8>, ConnectorError> {
+    let other = |error: serde_json::Error| ConnectorError::other(Box::new(error), None);
+    let mut request: serde_json::Value = serde_json::from_slice(body).map_err(other)?;
+    request["ReturnConsumedCapacity"] = "TOTAL".into();
+    serde_json::to_vec(&request).map_err(other)
 }
 
 fn response(status: u16, body: String) -> Result<HttpResponse, ConnectorError> {

@@ -1,6 +1,7 @@
 //! Cryptography: everything that touches a secret, on ring and argon2 alone.
 
 pub mod digest;
+pub mod jws;
 pub mod password;
 pub mod seal;
 pub mod token;

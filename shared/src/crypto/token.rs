@@ -1,22 +1,17 @@
 //! Access tokens: JWT signed with ES256 (WIRE.md §3.1), one key per audience, derived from the deployment secret.
 //!
 //! A key is derived, not stored: there is nothing to create, to read at a cold start or to lose, and every instance has the same.
-//! `jsonwebtoken` parses and validates; the signatures are ring's, as the crate's own backends would be a second crypto stack.
-//! p256 computes a key's public half, which ring cannot.
+//! `jsonwebtoken` parses and validates, [`super::jws`] signs and verifies. p256 computes a key's public half, which ring cannot.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
-use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
-use jsonwebtoken::errors::{Error as JwtError, ErrorKind};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use p256::elliptic_curve::sec1::ToSec1Point as _;
-use ring::rand::SystemRandom;
-use ring::signature::{ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, UnparsedPublicKey};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -123,7 +118,7 @@ const KEPT_KEYS: usize = 1024;
 
 impl Signer {
     pub(crate) fn new(secret: &SecretString, api_url: &str) -> Self {
-        install_ring();
+        super::jws::install();
         Self { secret: secret.clone(), api_url: api_url.to_owned(), keys: Mutex::default() }
     }
 
@@ -228,58 +223,6 @@ impl Key {
         let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
         json!({ "kty": "EC", "alg": "ES256", "crv": "P-256", "x": x, "y": y, "kid": self.id })
     }
-}
-
-/// ring's ES256 behind jsonwebtoken's interface. The "DER" of an encoding key is the scalar followed by the public point.
-struct Es256(Vec<u8>);
-
-impl signature::Signer<Vec<u8>> for Es256 {
-    fn try_sign(&self, message: &[u8]) -> Result<Vec<u8>, signature::Error> {
-        let (private, public) = self.0.split_at_checked(32).ok_or_else(signature::Error::new)?;
-        let random = SystemRandom::new();
-        let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
-        let pair =
-            EcdsaKeyPair::from_private_key_and_public_key(algorithm, private, public, &random).map_err(|_| signature::Error::new())?;
-        Ok(pair.sign(&random, message).map_err(|_| signature::Error::new())?.as_ref().to_vec())
-    }
-}
-
-impl signature::Verifier<Vec<u8>> for Es256 {
-    fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
-        let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, &self.0);
-        key.verify(message, signature).map_err(|_| signature::Error::new())
-    }
-}
-
-impl JwtSigner for Es256 {
-    fn algorithm(&self) -> Algorithm {
-        Algorithm::ES256
-    }
-}
-
-impl JwtVerifier for Es256 {
-    fn algorithm(&self) -> Algorithm {
-        Algorithm::ES256
-    }
-}
-
-fn install_ring() {
-    static PROVIDER: CryptoProvider = CryptoProvider {
-        signer_factory: |algorithm, key| match algorithm {
-            Algorithm::ES256 => Ok(Box::new(Es256(key.as_bytes().to_vec()))),
-            _ => Err(JwtError::from(ErrorKind::InvalidAlgorithm)),
-        },
-        verifier_factory: |algorithm, key| match algorithm {
-            Algorithm::ES256 => Ok(Box::new(Es256(key.try_get_as_bytes()?.to_vec()))),
-            _ => Err(JwtError::from(ErrorKind::InvalidAlgorithm)),
-        },
-        key_utils: KeyUtils::new_unimplemented(),
-    };
-    static ONCE: Once = Once::new();
-    // Refused only when somebody installed another provider first; it would then be the one that signs.
-    ONCE.call_once(|| {
-        let _ = PROVIDER.install_default();
-    });
 }
 
 #[cfg(test)]

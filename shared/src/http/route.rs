@@ -2,6 +2,9 @@
 
 use axum::routing::MethodFilter;
 
+/// In MB: with this much memory, a Lambda has one whole core.
+const HASHING_MEMORY: u16 = 1769;
+
 /// An operation: where it is, and what it may do.
 #[derive(Debug, Clone, Copy)]
 pub struct Route {
@@ -118,7 +121,12 @@ impl Route {
 
     /// argon2 takes 19 MiB and as much CPU as there is: with the memory of a whole core it is four times as fast for the same price.
     pub const fn hashes_passwords(self) -> Self {
-        Self { memory: 1769, ..self }
+        Self { memory: HASHING_MEMORY, ..self }
+    }
+
+    /// Whether it hashes passwords.
+    pub const fn hashes(&self) -> bool {
+        self.memory == HASHING_MEMORY
     }
 
     /// Whether a path is this route's, and so which of its methods there are.

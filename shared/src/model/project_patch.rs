@@ -305,7 +305,9 @@ impl ProviderInput {
             check_url(&path("issuer"), issuer.as_deref().unwrap_or_default()).map_err(|_| {
                 invalid(path("issuer"), "must be the http or https URL of an OpenID issuer, as this id is not in the catalog")
             })?;
-            check_url(&path("authorization_endpoint"), authorization_endpoint.as_deref().unwrap_or_default())?;
+        }
+        if let Some(endpoint) = &authorization_endpoint {
+            check_url(&path("authorization_endpoint"), endpoint)?;
         }
         let client_id = self.client_id.or_else(|| old.map(|old| old.client_id.clone())).filter(|id| !id.is_empty());
         let client_secret = match (self.client_secret.filter(|secret| !secret.is_empty()), old) {

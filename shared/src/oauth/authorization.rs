@@ -7,7 +7,7 @@ use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::catalog::{self, TENANT};
+use super::catalog::{self, OPENID_EXTRA, OPENID_SCOPE, TENANT};
 use crate::crypto::seal::Sealed;
 use crate::model::id::{ProjectId, UserId};
 use crate::model::project::OAuthProvider;
@@ -75,6 +75,8 @@ pub struct InvalidEndpoint;
 /// The parameters of a request to a provider that differ from flow to flow.
 pub struct ProviderRequest<'a> {
     pub provider: &'a OAuthProvider,
+    /// Where the provider authorizes: [`known_endpoint`], or what its issuer publishes.
+    pub endpoint: &'a str,
     /// Where the provider sends the user back.
     pub callback: &'a str,
     pub state: &'a str,
@@ -83,14 +85,20 @@ pub struct ProviderRequest<'a> {
     pub extra_scope: Option<&'a str>,
 }
 
+/// Where a provider authorizes, when that is known without asking it.
+pub fn known_endpoint(provider: &OAuthProvider) -> Option<&str> {
+    let known = || catalog::find(&provider.id).map(|known| known.authorization_endpoint);
+    provider.authorization_endpoint.as_deref().or_else(known)
+}
+
 impl ProviderRequest<'_> {
     /// The URL that the user is sent to (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
     pub fn url(&self) -> Result<Url, InvalidEndpoint> {
-        let known = catalog::find(&self.provider.id).unwrap_or(&catalog::OPENID);
-        let endpoint = self.provider.authorization_endpoint.as_deref().unwrap_or(known.authorization_endpoint);
+        let known = catalog::find(&self.provider.id);
+        let (scope, extra) = known.map_or((OPENID_SCOPE, OPENID_EXTRA), |known| (known.scope, known.extra));
         let tenant = self.provider.microsoft_tenant_id.as_deref().unwrap_or("common");
-        let mut url = Url::parse(&endpoint.replace(TENANT, tenant)).map_err(|_| InvalidEndpoint)?;
-        let scope = [Some(known.scope), self.extra_scope].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let mut url = Url::parse(&self.endpoint.replace(TENANT, tenant)).map_err(|_| InvalidEndpoint)?;
+        let scope = [Some(scope), self.extra_scope].into_iter().flatten().collect::<Vec<_>>().join(" ");
         url.query_pairs_mut()
             .append_pair("client_id", &self.provider.client_id)
             .append_pair("scope", &scope)
@@ -99,7 +107,7 @@ impl ProviderRequest<'_> {
             .append_pair("code_challenge_method", "S256")
             .append_pair("code_challenge", self.challenge)
             .append_pair("state", self.state)
-            .extend_pairs(known.extra);
+            .extend_pairs(extra);
         if scope.split(' ').any(|scope| scope == "openid") {
             url.query_pairs_mut().append_pair("nonce", self.nonce);
         }

@@ -123,6 +123,14 @@ pub enum KnownError {
     InvalidAuthorizationCode,
     #[error("the project does not use this provider")]
     OauthProviderNotFoundOrNotEnabled,
+    #[error("the provider cannot be reached at the moment")]
+    OauthProviderTemporarilyUnavailable,
+    #[error("the user or the provider denied access")]
+    OauthProviderAccessDenied,
+    #[error("the sign-in took longer than ten minutes; begin again")]
+    OuterOauthTimeout,
+    #[error("this account of the provider belongs to another user")]
+    OauthConnectionAlreadyConnectedToAnotherUser,
 
     #[error("this provider account signs another user in")]
     OauthProviderAccountIdAlreadyUsedForSignIn,
@@ -240,11 +248,12 @@ impl KnownError {
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
             | EmailNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed => StatusCode::CONFLICT,
+            OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
+            OauthConnectionAlreadyConnectedToAnotherUser | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             InternalError => StatusCode::INTERNAL_SERVER_ERROR,
-            ServiceUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            ServiceUnavailable | OauthProviderTemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
         }
     }

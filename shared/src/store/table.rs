@@ -11,8 +11,15 @@ use aws_sdk_dynamodb::types::{
 
 use super::{Error, failure};
 
-/// The sparse indexes; the keys of `gsi1` are `gsi1pk` and `gsi1sk`.
-pub const INDEXES: [&str; 2] = ["gsi1", "gsi2"];
+/// A sparse index; the keys of `gsi1` are `gsi1pk` and `gsi1sk`.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Index {
+    pub name: &'static str,
+    /// `ALL` or `KEYS_ONLY`: a listing wants items, work that is due is read again before it is done, and its index is cheaper to write.
+    pub projection: &'static str,
+}
+
+pub const INDEXES: [Index; 2] = [Index { name: "gsi1", projection: "ALL" }, Index { name: "gsi2", projection: "KEYS_ONLY" }];
 /// The attribute by which DynamoDB deletes items, in seconds since the epoch.
 pub const TTL: &str = "ttl";
 
@@ -29,11 +36,11 @@ fn attribute(name: &str) -> Result<AttributeDefinition, Error> {
     attribute.map_err(|error| Error::Refused(error.to_string()))
 }
 
-fn index(name: &str) -> Result<GlobalSecondaryIndex, Error> {
+fn index(Index { name, projection }: &Index) -> Result<GlobalSecondaryIndex, Error> {
     GlobalSecondaryIndex::builder()
-        .index_name(name)
+        .index_name(*name)
         .set_key_schema(Some(keys(&format!("{name}pk"), &format!("{name}sk"))?))
-        .projection(Projection::builder().projection_type(ProjectionType::All).build())
+        .projection(Projection::builder().projection_type(ProjectionType::from(*projection)).build())
         .build()
         .map_err(|error| Error::Refused(error.to_string()))
 }
@@ -42,13 +49,12 @@ fn index(name: &str) -> Result<GlobalSecondaryIndex, Error> {
 pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
     let mut input =
         CreateTableInput::builder().table_name(table).billing_mode(BillingMode::PayPerRequest).set_key_schema(Some(keys("pk", "sk")?));
-    for name in
-        ["pk", "sk"].into_iter().map(str::to_owned).chain(INDEXES.iter().flat_map(|name| [format!("{name}pk"), format!("{name}sk")]))
-    {
+    let of_indexes = INDEXES.iter().flat_map(|index| ["pk", "sk"].map(|key| format!("{}{key}", index.name)));
+    for name in ["pk", "sk"].into_iter().map(str::to_owned).chain(of_indexes) {
         input = input.attribute_definitions(attribute(&name)?);
     }
-    for name in INDEXES {
-        input = input.global_secondary_indexes(index(name)?);
+    for definition in &INDEXES {
+        input = input.global_secondary_indexes(index(definition)?);
     }
     let stream = StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::NewAndOldImages).build();
     Ok(input.stream_specification(stream.map_err(|error| Error::Refused(error.to_string()))?))

@@ -96,6 +96,7 @@ fn settings(address: SocketAddr, secret: SecretString, trust_viewer_headers: boo
         secret,
         origin_secret: variable("GATELET_ORIGIN_SECRET").map(Into::into),
         trust_viewer_headers,
+        allow_private_issuers: shared::settings::allow_private_issuers(),
         access_token_life: settings::access_token_life()?,
     })
 }

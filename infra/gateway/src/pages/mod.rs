@@ -27,6 +27,10 @@ pub fn router(inbox: Inbox, app: &App) -> Router {
 /// The API document and its reference page. They are made when somebody asks for the first time, not at every start.
 fn documents(app: &App) -> Router {
     let (api_url, site_url) = (app.settings.api_url.clone(), app.settings.site_url.clone());
+    let guide = Arc::new(LazyLock::new({
+        let api_url = api_url.clone();
+        move || infra::reference::guide_html(&api_url).map_err(|error| error.to_string())
+    }));
     let document = Arc::new(LazyLock::new(move || infra::openapi::json(&api_url, &site_url).map_err(|error| error.to_string())));
     let reference = Arc::new(LazyLock::new({
         let document = Arc::clone(&document);
@@ -38,12 +42,17 @@ fn documents(app: &App) -> Router {
         }
     }));
     let json = move || async move { made((**document).as_ref().map(|document| Json(document).into_response())) };
-    let html = move || async move {
-        let policy = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:");
-        made((**reference).as_ref().map(|page| ([(header::CONTENT_SECURITY_POLICY, policy)], Html(page.clone())).into_response()))
-    };
+    let reference = move || async move { made((**reference).as_ref().map(|page| page_of(page))) };
+    let guide = move || async move { made((**guide).as_ref().map(|page| page_of(page))) };
     let open = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))];
-    Router::new().route("/openapi.json", get(move || async move { (open, json().await) })).route("/docs/api", get(html))
+    let json = get(move || async move { (open, json().await) });
+    Router::new().route("/openapi.json", json).route("/docs", get(guide)).route("/docs/api", get(reference))
+}
+
+/// A page that loads nothing.
+fn page_of(html: &str) -> Response {
+    let policy = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:");
+    ([(header::CONTENT_SECURITY_POLICY, policy)], Html(html.to_owned())).into_response()
 }
 
 fn made(document: Result<Response, &String>) -> Response {

@@ -72,7 +72,15 @@ async fn the_page_runs_nothing_from_elsewhere() {
     assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{policy}");
     assert!(page.text().await.unwrap().contains("Inbox"));
     assert!(gateway.get("/openapi.json").await.json::<Value>().await.is_ok());
-    assert_eq!(gateway.get("/docs/api").await.status(), 200);
+    for page in ["/docs", "/docs/api"] {
+        let page = gateway.get(page).await;
+        let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(page.status() == 200 && policy.contains("default-src 'none'"), "{policy}");
+        // They name this service, and load nothing from another one.
+        let text = page.text().await.unwrap().replace("&#x2f;", "/");
+        assert!(text.contains(&gateway.url), "{text}");
+        assert!(!text.contains("src=") && !text.contains("<link"), "{text}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,268 @@
+//! Requests to providers. A project's administrator names issuers, so where a request goes is not ours to trust: no redirects, no
+//! proxies, two seconds, bounded answers, and every address is looked at after its name was resolved and before a connection is made
+//! (SSRF, CWE-918; a check of the name alone would fall to DNS rebinding).
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{Client, RequestBuilder, Response, redirect};
+use rustls::{ClientConfig, RootCertStore};
+use serde_json::Value;
+use url::{Host, Url};
+
+/// How long a call may take, from the name's resolution to the last byte.
+const BUDGET: Duration = Duration::from_secs(2);
+/// Longest answer that is read, in bytes; a key set of ten RSA keys has about 5 KB.
+const MAX_ANSWER: usize = 256 * 1024;
+
+/// Why a provider gave no answer that can be used. The texts are for the log.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Fault {
+    /// It cannot be reached, took too long, or says itself that it has a problem.
+    #[error("the provider is unavailable: {0}")]
+    Unavailable(String),
+    /// It refused the request.
+    #[error("the provider refused the request: {0}")]
+    Refused(String),
+    /// Its answer is not what its protocol says.
+    #[error("the provider's answer makes no sense: {0}")]
+    Senseless(String),
+    /// The address may not be called from here.
+    #[error("{0} is not a public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows it")]
+    Private(String),
+}
+
+/// A client for providers.
+#[derive(Clone, Copy)]
+pub struct Outgoing {
+    /// Whether loopback, private and link-local addresses, and plain HTTP, may be called.
+    allow_private: bool,
+}
+
+impl Outgoing {
+    pub fn new(allow_private: bool) -> Self {
+        Self { allow_private }
+    }
+
+    /// Reads a JSON document.
+    pub async fn get(&self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Value, Fault> {
+        let mut request = self.client()?.get(self.check(url)?);
+        if let Some(token) = bearer {
+            request = request.bearer_auth(token);
+        }
+        if let Some((name, value)) = header {
+            request = request.header(name, value);
+        }
+        let (status, body) = send(request).await?;
+        if status.is_success() { Ok(body) } else { Err(Fault::Refused(format!("{status}"))) }
+    }
+
+    /// Posts a form, and gives the JSON answer with whether the provider took it.
+    pub async fn post(&self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(bool, Value), Fault> {
+        let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        let mut request = self.client()?.post(self.check(url)?).body(body).header("content-type", "application/x-www-form-urlencoded");
+        if let Some((id, secret)) = basic {
+            // RFC 6749 §2.3.1: both are form-encoded before they are put together.
+            let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+            request = request.basic_auth(encode(id), Some(encode(secret)));
+        }
+        let (status, body) = send(request).await?;
+        Ok((status.is_success(), body))
+    }
+
+    /// A URL that may be called, as far as the URL tells.
+    fn check(&self, text: &str) -> Result<Url, Fault> {
+        let url = Url::parse(text).map_err(|_| Fault::Senseless("an endpoint is not a URL".to_owned()))?;
+        let address = match url.host() {
+            Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
+            Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
+            Some(Host::Domain(_)) => None,
+            None => return Err(Fault::Senseless("an endpoint has no host".to_owned())),
+        };
+        let is_fit = self.allow_private || (url.scheme() == "https" && address.is_none_or(is_public));
+        if is_fit && matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(Fault::Private(text.to_owned())) }
+    }
+
+    fn client(&self) -> Result<&'static Client, Fault> {
+        static CLIENTS: [OnceLock<Option<Client>>; 2] = [OnceLock::new(), OnceLock::new()];
+        let client = CLIENTS[usize::from(self.allow_private)].get_or_init(|| build(self.allow_private).ok());
+        client.as_ref().ok_or_else(|| Fault::Unavailable("there is no TLS".to_owned()))
+    }
+}
+
+fn build(allow_private: bool) -> Result<Client, Box<dyn std::error::Error>> {
+    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let tls = tls.with_root_certificates(roots).with_no_client_auth();
+    let client = Client::builder()
+        .tls_backend_preconfigured(tls)
+        .dns_resolver(Arc::new(PublicResolver { allow_private }))
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .timeout(BUDGET)
+        .user_agent("gatelet");
+    Ok(client.build()?)
+}
+
+async fn send(request: RequestBuilder) -> Result<(reqwest::StatusCode, Value), Fault> {
+    let response = request.header("accept", "application/json").send().await.map_err(unavailable)?;
+    let status = response.status();
+    if status.is_server_error() || status == reqwest::StatusCode::TOO_MANY_REQUESTS {
+        return Err(Fault::Unavailable(format!("{status}")));
+    }
+    let body = read(response).await?;
+    let body = serde_json::from_slice(&body).map_err(|_| Fault::Senseless(format!("{status} without JSON")))?;
+    Ok((status, body))
+}
+
+async fn read(mut response: Response) -> Result<Vec<u8>, Fault> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(unavailable)? {
+        if body.len() + chunk.len() > MAX_ANSWER {
+            return Err(Fault::Senseless(format!("more than {MAX_ANSWER} bytes")));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// The whole chain of causes, without the URL, which may carry a secret.
+fn unavailable(error: reqwest::Error) -> Fault {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        if let Some(NotPublic(host)) = cause.downcast_ref() {
+            return Fault::Private(host.clone());
+        }
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    Fault::Unavailable(text)
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0} has no public address")]
+struct NotPublic(String);
+
+struct PublicResolver {
+    allow_private: bool,
+}
+
+impl Resolve for PublicResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let allow_private = self.allow_private;
+        Box::pin(async move {
+            let host = name.as_str().to_owned();
+            let found = tokio::net::lookup_host((host.as_str(), 0)).await?;
+            let fit: Vec<SocketAddr> = found.filter(|address| allow_private || is_public(address.ip())).collect();
+            if fit.is_empty() { Err(NotPublic(host).into()) } else { Ok(Box::new(fit.into_iter()) as Addrs) }
+        })
+    }
+}
+
+/// Whether an address is one of the public internet (the special-purpose registries of RFC 6890).
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            let [a, b, c, _] = address.octets();
+            !(address.is_private()
+                || address.is_loopback()
+                || address.is_link_local()
+                || address.is_multicast()
+                || address.is_documentation()
+                || a == 0
+                || a >= 240
+                || (a == 100 && (64..128).contains(&b))
+                || (a == 192 && b == 0 && c == 0)
+                || (a == 198 && (18..20).contains(&b)))
+        }
+        IpAddr::V6(address) => match embedded(address) {
+            Some(inner) => is_public(IpAddr::V4(inner)),
+            // Global unicast is 2000::/3; 2001:db8::/32 is for documents, 2001::/23 for protocols.
+            None => {
+                let [first, second, ..] = address.segments();
+                first & 0xe000 == 0x2000 && !(first == 0x2001 && (second < 0x200 || second == 0xdb8))
+            }
+        },
+    }
+}
+
+/// The IPv4 address that an IPv6 address stands for: mapped (::ffff:0:0/96), translated (64:ff9b::/96), 6to4 (2002::/16).
+fn embedded(address: Ipv6Addr) -> Option<std::net::Ipv4Addr> {
+    let [a, b, c, d, e, f, g, h] = address.segments();
+    let v4 = |high: u16, low: u16| std::net::Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    match [a, b, c, d, e, f] {
+        [0, 0, 0, 0, 0, 0xffff] | [0x64, 0xff9b, 0, 0, 0, 0] => Some(v4(g, h)),
+        [0x2002, ..] => Some(v4(b, c)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_the_public_internet_are_public() {
+        let private = [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "224.0.0.1",
+            "255.255.255.255",
+            "192.0.0.8",
+            "198.18.0.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "fd12::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "2001:db8::1",
+            "ff02::1",
+            "fd00:ec2::254",
+        ];
+        for address in private {
+            assert!(!is_public(address.parse().expect("an address")), "{address}");
+        }
+        for address in ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1", "2002:101:101::"] {
+            assert!(is_public(address.parse().expect("an address")), "{address}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_leads_inside_is_refused_before_a_request() {
+        let outside = Outgoing::new(false);
+        for url in [
+            "http://issuer.example/x",
+            "https://127.0.0.1/x",
+            "https://2130706433/",
+            "https://0x7f.1/",
+            "https://[::1]/",
+            "https://169.254.169.254/latest",
+            "file:///etc/passwd",
+            "ftp://issuer.example/",
+        ] {
+            assert!(outside.check(url).is_err(), "{url}");
+        }
+        assert!(outside.check("https://issuer.example/x").is_ok());
+        assert!(Outgoing::new(true).check("http://127.0.0.1:3000/x").is_ok() && Outgoing::new(true).check("file:///x").is_err());
+    }
+
+    #[tokio::test]
+    async fn a_name_that_resolves_to_this_machine_is_not_called() {
+        let fault = Outgoing::new(false).get("https://localhost/x", None, None).await.expect_err("localhost is not public");
+        assert!(matches!(fault, Fault::Private(_)), "{fault}");
+    }
+}

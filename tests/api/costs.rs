@@ -1,0 +1,100 @@
+//! What each operation costs the table: its event is answered in a world of its own while the engine says what every call consumes, and
+//! a paused clock, on which every call takes the same time, counts the calls one after another. `infra/COSTS.md` is the result.
+
+use std::fmt::Write as _;
+
+use expect_test::expect_file;
+use infra::operations;
+use support::{Consumed, ROUND_TRIP, TestApp};
+use tokio::time::Instant;
+
+use crate::events::each_event;
+
+/// Dollars for a million units on demand, us-east-1 (AWS's price list, 2026).
+const READ_PRICE: f64 = 0.125;
+const WRITE_PRICE: f64 = 0.625;
+/// Dollars for a million requests: API Gateway's HTTP API, and Lambda's price of a call.
+const REQUEST_PRICE: f64 = 1.0 + 0.2;
+/// Dollars for a gigabyte-second of Lambda on arm64.
+const MEMORY_PRICE: f64 = 0.000_013_333_4;
+
+/// How many calls one after another an operation may take that does not hash a password.
+const MOST_ROUND_TRIPS: u128 = 5;
+
+struct Cost {
+    name: String,
+    round_trips: u128,
+    consumed: Consumed,
+    /// In MB.
+    memory: u16,
+}
+
+const HEAD: &str = "\
+# What an operation costs
+
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test api costs`, which answers the event of each operation and adds up what the
+engine consumes; the test fails when a figure changes. *Round trips* are calls to the table one after another, *calls* are all of them.
+A read unit is 4 KB read strongly or 8 KB read eventually, a write unit 1 KB written; a transaction takes twice as many, and an index one
+more for an item that is in it.
+
+Prices are dollars for a million calls in us-east-1, on demand: $0.125 for a million read units and $0.625 for a million write units;
+*with requests* adds $1.00 of the HTTP API and $0.20 of Lambda. Lambda's time comes on top: *a ms of Lambda* is the price of one
+millisecond of a million calls with the operation's memory on arm64.
+
+| operation | round trips | calls | read units | write units | table, $ | with requests, $ | a ms of Lambda, $ |
+|---|---|---|---|---|---|---|---|
+";
+
+impl Cost {
+    fn row(&self) -> String {
+        let Consumed { calls, read, write } = self.consumed;
+        let table = read * READ_PRICE + write * WRITE_PRICE;
+        let memory = f64::from(self.memory) / 1024.0 * MEMORY_PRICE * 1000.0;
+        let (name, trips) = (&self.name, self.round_trips);
+        format!("| {name} | {trips} | {calls} | {read} | {write} | {table:.2} | {:.2} | {memory:.4} |\n", table + REQUEST_PRICE)
+    }
+}
+
+/// Measures what `work` does to the table.
+async fn measured(app: &TestApp, name: &str, memory: u16, work: impl Future<Output = ()>) -> Cost {
+    app.recorder.measure();
+    tokio::time::pause();
+    let start = Instant::now();
+    work.await;
+    let round_trips = start.elapsed().as_millis() / ROUND_TRIP.as_millis();
+    tokio::time::resume();
+    let consumed = app.recorder.consumed();
+    app.recorder.clear();
+    Cost { name: name.to_owned(), round_trips, consumed, memory }
+}
+
+#[tokio::test]
+async fn every_operation_costs_what_the_table_of_costs_says() {
+    let all = operations::all();
+    let mut costs = Vec::new();
+    each_event(async |name, app, request| {
+        let operation = all.iter().find(|operation| operation.route.name == name);
+        let memory = operation.map_or(256, |operation| operation.route.memory);
+        let cost = measured(app, name, memory, async { drop(app.answer(request).await) }).await;
+        let hashes = operation.is_some_and(|operation| operation.route.hashes());
+        assert!(hashes || cost.round_trips <= MOST_ROUND_TRIPS, "{name} takes {} round trips", cost.round_trips);
+        costs.push(cost);
+    })
+    .await;
+    costs.push(cost_of_a_mail().await);
+    let text = costs.iter().fold(HEAD.to_owned(), |mut text, cost| {
+        let _ = text.write_str(&cost.row());
+        text
+    });
+    expect_file!["../../infra/COSTS.md"].assert_eq(&text);
+}
+
+/// The worker's step that renders and sends one mail.
+async fn cost_of_a_mail() -> Cost {
+    let app = TestApp::start().await;
+    let body = serde_json::json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
+    assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
+    let cost = measured(&app, "workers-outbox, one mail", 512, app.deliver()).await;
+    assert_eq!(app.mails("ada@example.com").await.len(), 1);
+    cost
+}
