@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { linkOf } from "../support/inbox.js";
-import { CALLBACK, newAddress, ok, refused, throwsCode, world } from "../support/world.js";
+import { CALLBACK, newAddress, ok, refused, world } from "../support/world.js";
 
 const w = world();
 
@@ -71,7 +71,7 @@ test("a channel whose address changes is no longer verified", async () => {
 });
 
 test("a channel is verified by the link of its mail", async () => {
-  const { app, user } = await w.signedUp();
+  const { app, email, user } = await w.signedUp();
   const second = newAddress("second");
   const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });
   await created.sendVerificationEmail({ callbackUrl: CALLBACK });
@@ -79,7 +79,11 @@ test("a channel is verified by the link of its mail", async () => {
   ok(await app.verifyEmail(code));
   assert.equal((await channel(user, second)).isVerified, true);
   assert.equal((await app.getUser()).primaryEmailVerified, false);
-  await throwsCode(created.sendVerificationEmail({ callbackUrl: CALLBACK }), "EMAIL_ALREADY_VERIFIED");
+  // The SDK keeps the refusal of another mail to itself: the mails say that there was one.
+  await created.sendVerificationEmail({ callbackUrl: CALLBACK });
+  await user.sendVerificationEmail({ callbackUrl: CALLBACK });
+  await w.inbox.next(email);
+  assert.equal((await w.inbox.all(second)).length, 1);
 });
 
 test("the primary address is verified by the mail that its user asks for", async () => {
