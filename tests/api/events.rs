@@ -10,14 +10,18 @@ use gateway::keys::Keys;
 use http_body_util::BodyExt as _;
 use jiff::Timestamp;
 use serde_json::json;
+use shared::crypto::totp::TotpSecret;
 use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::email::Email;
 use shared::model::id::{EmailId, ProjectId, SessionId, UserId};
+use shared::model::mfa::{MfaAttempt, Totp};
 use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use shared::model::profile_image::{ImageKind, Upload};
 use shared::model::project::ProjectConfig;
+use shared::model::redirect::RedirectUrl;
 use shared::model::session::{Session, after};
 use shared::model::user::User;
+use shared::oauth::authorization::{self, Authorization, ResponseMode};
 use shared::store::users::EmailClaim;
 use shared::store::{Write, codes, images, outbox, sessions, users};
 use support::TestApp;
@@ -41,9 +45,9 @@ async fn world() -> (TestApp, String, String) {
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
     app.publish(&gateway::content::sample("https://site.example")).await;
     let (user, session) = write_account(&app, &project).await;
-    let bare = User::new(&app.app.entropy, app.now());
-    app.app.store.transact([users::create(&project, &bare).unwrap()]).await.unwrap();
+    let bare = write_bare_account(&app, &project).await;
     write_provider(&app, &project).await;
+    write_authorization(&app, &project).await;
     let tokens = [user, bare].map(|user| {
         let subject = user.subject(&project, &ProjectConfig::default(), session.id);
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
@@ -84,6 +88,18 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     (user, session)
 }
 
+/// A user without a password, whose sign-in waits for the code of an authenticator app.
+async fn write_bare_account(app: &TestApp, project: &ProjectId) -> User {
+    let (entropy, now) = (&app.app.entropy, app.now());
+    let mut user = User::new(entropy, now);
+    let secret = TotpSecret::parse("MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=".to_owned()).unwrap();
+    user.totp = Some(Totp::seal(&app.app.sealer, entropy, project, user.id, &secret).unwrap());
+    let attempt = MfaAttempt::new(&user, false, now);
+    let writes = [users::create(project, &user).unwrap(), codes::create_attempt(project, &Code::parse(CODE).unwrap(), &attempt).unwrap()];
+    app.app.store.transact(writes).await.unwrap();
+    user
+}
+
 fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {
     let source =
         Source { builtin: None, subject: Some("Hello".to_owned()), html: Some("<p>Hello</p>".to_owned()), text: None, theme_id: None };
@@ -103,6 +119,26 @@ async fn write_provider(app: &TestApp, project: &ProjectId) {
     let providers = json!({ "config": { "magic_link_enabled": true, "client_user_deletion_enabled": true, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
     let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{KEY}"));
     assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
+}
+
+/// A flow that waits for its user to come back from GitHub.
+async fn write_authorization(app: &TestApp, project: &ProjectId) {
+    let authorization = Authorization {
+        project_id: project.clone(),
+        provider_id: "github".to_owned(),
+        purpose: authorization::Purpose::Authenticate,
+        response_mode: ResponseMode::Json,
+        redirect_uri: RedirectUrl::parse("http://localhost:3000/callback").unwrap(),
+        state: "af0ifjsldkj".to_owned(),
+        code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
+        error_redirect_url: None,
+        after_callback_redirect_url: None,
+        provider_scope: None,
+        user_id: None,
+        verifier: app.app.sealer.seal(&app.app.entropy, "oauth-verifier", &app.app.entropy.code()).unwrap(),
+        expires_at: after(app.now(), authorization::LIFE),
+    };
+    app.app.store.begin_authorization(&format!("{CODE}.{PROJECT}").into(), &authorization).await.unwrap();
 }
 
 /// The event of every operation, by the operation's name.
@@ -142,7 +178,12 @@ async fn every_event_of_an_operation_succeeds() {
         let answer = app.answer(request).await;
         let status = answer.status().as_u16();
         let body = answer.into_body().collect().await.unwrap().to_bytes();
-        let expected: &[u16] = if name == "edge-fallback" { &[405] } else { &[200, 201] };
+        let expected: &[u16] = match name {
+            "edge-fallback" => &[405],
+            // The provider denied access, and the app is told.
+            "auth-oauth-callback" | "auth-oauth-callback-form" => &[303],
+            _ => &[200, 201],
+        };
         assert!(expected.contains(&status), "{name}: {status} {}", String::from_utf8_lossy(&body));
     })
     .await;

@@ -5,6 +5,7 @@
 mod caller;
 mod faults;
 mod mails;
+pub mod provider;
 mod users;
 
 use std::sync::atomic::{AtomicI64, Ordering};

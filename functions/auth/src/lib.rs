@@ -1,7 +1,13 @@
 //! Signing up, signing in, sessions and OAuth.
 
 pub mod anonymous_sign_up;
+mod mfa_attempt;
+pub mod mfa_sign_in;
 pub mod oauth_authorize;
+pub mod oauth_callback;
+pub mod oauth_callback_form;
+mod oauth_code;
+mod oauth_flow;
 pub mod oauth_token;
 pub mod otp_check_sign_in_code;
 pub mod otp_send_sign_in_code;
@@ -29,7 +35,10 @@ pub fn operations(register: &mut impl Register) {
     register.operation(otp_send_sign_in_code::ROUTE, otp_send_sign_in_code::handle);
     register.operation(otp_sign_in::ROUTE, otp_sign_in::handle);
     register.operation(otp_check_sign_in_code::ROUTE, otp_check_sign_in_code::handle);
+    register.operation(mfa_sign_in::ROUTE, mfa_sign_in::handle);
     register.operation(oauth_authorize::ROUTE, oauth_authorize::handle);
+    register.operation(oauth_callback::ROUTE, oauth_callback::handle);
+    register.operation(oauth_callback_form::ROUTE, oauth_callback_form::handle);
     register.operation(oauth_token::ROUTE, oauth_token::handle);
     register.operation(session_list::ROUTE, session_list::handle);
     register.operation(session_refresh::ROUTE, session_refresh::handle);

@@ -17,7 +17,7 @@ use shared::model::id::UserId;
 use shared::model::project::{ApiKey, OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::after;
-use shared::oauth::authorization::{self, Authorization, COOKIE_PREFIX, LIFE, ProviderRequest, Purpose, ResponseMode};
+use shared::oauth::authorization::{self, Authorization, LIFE, ProviderRequest, Purpose, ResponseMode};
 use shared::oauth::metadata;
 use shared::oauth::outgoing::Outgoing;
 use shared::product_api::access::{NO_KEY, token_error};
@@ -29,6 +29,7 @@ use shared::store::users::{UserRow, user_key};
 use url::Url;
 use utoipa::ToSchema;
 
+use crate::oauth_flow;
 use crate::oauth_token::{client_project, prove_client};
 
 pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/authorize/{provider_id}")
@@ -51,7 +52,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderPath {
-    provider_id: String,
+    pub(crate) provider_id: String,
 }
 
 /// Unknown parameters are ignored, as SDKs of other versions send more.
@@ -291,8 +292,8 @@ async fn begin(
     query: AuthorizeQuery,
     user_id: Option<UserId>,
 ) -> Result<Authorized, Error> {
-    let (state, verifier, now) = (app.entropy.code(), app.entropy.code(), app.clock.now());
-    let callback = format!("{}/api/v1/auth/oauth/callback/{}", app.settings.api_url, provider.id);
+    let (state, verifier, now) = (oauth_flow::state(app, &project.id), app.entropy.code(), app.clock.now());
+    let callback = oauth_flow::callback(app, &provider.id);
     let challenge = authorization::challenge(verifier.expose_secret());
     let endpoint = authorization_endpoint(app, provider).await?;
     let request = ProviderRequest {
@@ -325,7 +326,7 @@ async fn begin(
     app.store.begin_authorization(&state, &authorization).await?;
     Ok(match mode {
         ResponseMode::Json => Authorized::Json(Location { location }),
-        ResponseMode::Redirect => Authorized::Redirect { location, cookie: cookie(app, &state) },
+        ResponseMode::Redirect => Authorized::Redirect { location, cookie: oauth_flow::cookie(app, &state, LIFE) },
     })
 }
 
@@ -341,10 +342,4 @@ async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<S
         KnownError::OauthProviderTemporarilyUnavailable
     })?;
     Ok(metadata.authorization_endpoint)
-}
-
-/// The cookie that the callback looks for. A provider that posts its answer sends it across sites, which takes `SameSite=None`.
-fn cookie(app: &App, state: &SecretString) -> String {
-    let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
-    format!("{COOKIE_PREFIX}{}=true; Path=/; Max-Age={}; HttpOnly; {rest}", state.expose_secret(), LIFE.as_secs())
 }

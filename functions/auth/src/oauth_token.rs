@@ -1,4 +1,4 @@
-//! `POST /api/v1/auth/oauth/token`: the token endpoint (RFC 6749 §3.2), for the grant `refresh_token`, which the SDKs use.
+//! `POST /api/v1/auth/oauth/token`: the token endpoint (RFC 6749 §3.2): a code of a flow, or a refresh token, becomes an access token.
 //!
 //! Client id and secret are in the body, as JSON or as a form. Headers of access are not needed; those that are there must be right.
 
@@ -9,41 +9,63 @@ use http::{HeaderMap, HeaderValue, header};
 use secrecy::SecretString;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::client::Caller;
 use shared::http::{Describe, Description, Json, Route};
 use shared::model::id::ProjectId;
 use shared::model::project::{ApiKey, KeyKind, Project};
+use shared::model::redirect::RedirectUrl;
 use shared::product_api::access::NO_KEY;
+use shared::product_api::input::Problems;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::authorizations::{AuthorizationCode, code_key};
 use shared::store::projects::{ProjectRow, api_key_key, project_key};
 use shared::store::sessions::{TokenClaim, token_key};
+use shared::store::users::{UserRow, user_key};
+use shared::store::{Items, Key};
 use utoipa::ToSchema;
 
+use crate::oauth_code;
 use crate::tokens::refresh;
 
 pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/token")
-    .summary("Exchanges a refresh token for an access token")
-    .table(&[BatchGetItem, UpdateItem])
-    .errors(&["INVALID_OAUTH_CLIENT_ID_OR_SECRET", "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT", "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);
+    .summary("Exchanges a code or a refresh token for an access token")
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "INVALID_OAUTH_CLIENT_ID_OR_SECRET",
+        "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT",
+        "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED",
+        "INVALID_AUTHORIZATION_CODE",
+    ]);
 
 /// Unknown fields are ignored (RFC 6749 §3.2).
 #[derive(Deserr, ToSchema)]
 pub struct TokenRequest {
-    #[deserr(rename = "grant_type")]
-    #[schema(rename = "grant_type")]
-    _grant_type: TokenGrant,
+    grant_type: TokenGrant,
     /// The project's id.
     client_id: String,
     /// A publishable client key; absent, or `__stack_public_client__`, when the project requires none.
     #[deserr(default)]
     client_secret: Option<String>,
-    refresh_token: String,
+    /// With `refresh_token`.
+    #[deserr(default)]
+    refresh_token: Option<String>,
+    /// With `authorization_code`.
+    #[deserr(default)]
+    code: Option<String>,
+    /// With `authorization_code`: the one that the flow began with.
+    #[deserr(default)]
+    redirect_uri: Option<RedirectUrl>,
+    /// With `authorization_code`: PKCE (RFC 7636 §4.5).
+    #[deserr(default)]
+    code_verifier: Option<String>,
 }
 
-#[derive(Deserr, Serialize, ToSchema)]
+#[derive(Clone, Copy, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenGrant {
+    #[deserr(rename = "authorization_code")]
+    AuthorizationCode,
     #[deserr(rename = "refresh_token")]
     RefreshToken,
 }
@@ -58,6 +80,13 @@ pub struct Tokens {
     expires_in: u32,
     #[schema(example = "legacy")]
     scope: &'static str,
+    /// Of a code alone, as the next two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<String>,
+    #[serde(rename = "newUser", skip_serializing_if = "Option::is_none")]
+    is_new_user_camel: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_new_user: Option<bool>,
     #[serde(rename = "afterCallbackRedirectUrl")]
     after_callback_redirect_url_camel: Option<String>,
     after_callback_redirect_url: Option<String>,
@@ -65,6 +94,35 @@ pub struct Tokens {
 
 /// What clients of the peer are told; they look into the token for its true life.
 const EXPIRES_IN: u32 = 3599;
+
+impl Tokens {
+    fn of_refresh(access_token: String) -> Self {
+        Self {
+            access_token,
+            token_type: "Bearer",
+            expires_in: EXPIRES_IN,
+            scope: "legacy",
+            refresh_token: None,
+            is_new_user_camel: None,
+            is_new_user: None,
+            after_callback_redirect_url_camel: None,
+            after_callback_redirect_url: None,
+        }
+    }
+
+    /// What a code gives.
+    pub(crate) fn of_code(access_token: String, refresh_token: String, code: AuthorizationCode) -> Self {
+        let after = code.after_callback_redirect_url.map(|url| url.url().to_string());
+        Self {
+            refresh_token: Some(refresh_token),
+            is_new_user_camel: Some(code.is_new_user),
+            is_new_user: Some(code.is_new_user),
+            after_callback_redirect_url_camel: after.clone(),
+            after_callback_redirect_url: after,
+            ..Self::of_refresh(access_token)
+        }
+    }
+}
 
 impl IntoResponse for Tokens {
     fn into_response(self) -> Response {
@@ -81,38 +139,78 @@ impl Describe for Tokens {
     }
 }
 
+/// What a request wants to exchange.
+enum Grant {
+    Code(oauth_code::Redemption),
+    Refresh(SecretString),
+}
+
+impl TokenRequest {
+    fn grant(&self) -> Result<Grant, KnownError> {
+        let missing = |name: &str| Problems::one(&format!("body.{name}"), "is required").into_error("POST", ROUTE.path);
+        let text = |name: &str, value: &Option<String>| value.clone().ok_or_else(|| missing(name));
+        Ok(match self.grant_type {
+            TokenGrant::RefreshToken => Grant::Refresh(text("refresh_token", &self.refresh_token)?.into()),
+            TokenGrant::AuthorizationCode => Grant::Code(oauth_code::Redemption {
+                code: text("code", &self.code)?.into(),
+                redirect_uri: self.redirect_uri.clone().ok_or_else(|| missing("redirect_uri"))?,
+                verifier: text("code_verifier", &self.code_verifier)?.into(),
+            }),
+        })
+    }
+}
+
+impl Grant {
+    /// What has to be read for it beside the project and its key.
+    fn keys(&self, project: &ProjectId) -> Vec<Key> {
+        match self {
+            Self::Refresh(token) => vec![token_key(project, token)],
+            Self::Code(redemption) => {
+                let user = oauth_code::user_of(&redemption.code).map(|user| user_key(project, user));
+                [code_key(project, &redemption.code)].into_iter().chain(user).collect()
+            }
+        }
+    }
+
+    async fn exchange(self, app: &App, project: &Project, mut items: Items, caller: &Caller) -> Result<Tokens, Error> {
+        match self {
+            Self::Refresh(token) => {
+                let claim = items.entity::<TokenClaim>(&token_key(&project.id, &token))?;
+                let claim = claim.ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
+                Ok(Tokens::of_refresh(refresh(app, project, claim, &caller.place).await?))
+            }
+            Self::Code(redemption) => {
+                let stored = items.entity::<AuthorizationCode>(&code_key(&project.id, &redemption.code))?;
+                let user = oauth_code::user_of(&redemption.code).and_then(|user| items.take(&user_key(&project.id, user)));
+                redemption.redeem(app, project, stored, user.map(UserRow::of).transpose()?, &caller.place).await
+            }
+        }
+    }
+}
+
 pub async fn handle(
     State(app): State<App>,
     caller: Caller,
     _: Option<Access<Client>>,
     Input { body, .. }: Input<TokenRequest>,
 ) -> Result<Tokens, Error> {
+    let grant = body.grant()?;
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id.clone()) };
     let project_id = client_project(&body.client_id).ok_or_else(invalid)?;
-    let token = SecretString::from(body.refresh_token.clone());
     let secret = body
         .client_secret
         .as_deref()
         .filter(|secret| !secret.is_empty() && *secret != NO_KEY)
         .map(|secret| SecretString::from(secret.to_owned()));
-    let (project_key, token_key) = (project_key(&project_id), token_key(&project_id, &token));
+    let project_key = project_key(&project_id);
     let key_key = secret.as_ref().map(|secret| api_key_key(&project_id, secret));
-    let keys = [Some(&project_key), Some(&token_key), key_key.as_ref()];
-    let mut items = app.store.get_many(keys.into_iter().flatten().cloned()).await?;
+    let keys = [project_key.clone()].into_iter().chain(key_key.clone()).chain(grant.keys(&project_id));
+    let mut items = app.store.get_many(keys).await?;
 
     let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
     prove_client(&app, &project, secret.is_some(), key.as_ref()).map_err(|error| error.unwrap_or_else(invalid))?;
-    let claim: TokenClaim = items.entity(&token_key)?.ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
-    let access_token = refresh(&app, &project, claim, &caller.place).await?;
-    Ok(Tokens {
-        access_token,
-        token_type: "Bearer",
-        expires_in: EXPIRES_IN,
-        scope: "legacy",
-        after_callback_redirect_url_camel: None,
-        after_callback_redirect_url: None,
-    })
+    grant.exchange(&app, &project, items, &caller).await
 }
 
 /// The project of a client id: its id, optionally with the one branch there is.

@@ -15,6 +15,7 @@ use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store::{self, Write, codes, users};
 use utoipa::ToSchema;
 
+use crate::mfa_attempt;
 use crate::otp_send_sign_in_code::may_sign_in;
 use crate::password_sign_up::{account_writes, new_user};
 use crate::tokens::{NewSession, SignedIn};
@@ -30,6 +31,7 @@ pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-
         "MAGIC_LINK_NOT_ENABLED",
         "USER_EMAIL_ALREADY_EXISTS",
         "SIGN_UP_NOT_ENABLED",
+        "MULTI_FACTOR_AUTHENTICATION_REQUIRED",
     ]);
 
 #[derive(Deserr, ToSchema)]
@@ -42,9 +44,9 @@ pub struct SignIn {
 #[derive(Serialize, ToSchema)]
 pub struct SignedInOrUp {
     #[serde(flatten)]
-    signed_in: SignedIn,
+    pub(crate) signed_in: SignedIn,
     /// Whether this sign-in created the account.
-    is_new_user: bool,
+    pub(crate) is_new_user: bool,
 }
 
 /// How often a sign-in looks again when the account changed under it.
@@ -92,6 +94,11 @@ async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &Store
         }
         None => sign_up(app, access, stored, &mut writes)?,
     };
+    if let Some((attempt, required)) = mfa_attempt::required(app, &access.project, &user, is_new_user)? {
+        writes.push(attempt);
+        app.store.transact(writes).await?;
+        return Err(required.into());
+    }
     let session = NewSession::start(app, &access.project, &user, &access.place);
     writes.extend(session.writes(&access.project)?);
     app.store.transact(writes).await?;

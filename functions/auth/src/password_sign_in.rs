@@ -18,12 +18,13 @@ use shared::store;
 use shared::store::users::{self, UserRow};
 use utoipa::ToSchema;
 
+use crate::mfa_attempt;
 use crate::tokens::{NewSession, SignedIn};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
     .summary("Signs in with address and password")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "EMAIL_PASSWORD_MISMATCH"])
+    .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "EMAIL_PASSWORD_MISMATCH", "MULTI_FACTOR_AUTHENTICATION_REQUIRED"])
     .hashes_passwords();
 
 #[derive(Deserr, ToSchema)]
@@ -48,6 +49,10 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
 
     if verdict == Verdict::RightButWeak {
         rehash(&app, &access, &mut row, &body.password).await?;
+    }
+    if let Some((attempt, required)) = mfa_attempt::required(&app, &access.project, &row.user, false)? {
+        app.store.write(attempt).await?;
+        return Err(required.into());
     }
     let session = NewSession::start(&app, &access.project, &row.user, &access.place);
     app.store.transact(session.writes(&access.project)?).await?;

@@ -4,15 +4,18 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use shared::App;
-use shared::model::id::UserId;
+use shared::model::id::{SessionId, UserId};
 use shared::model::place::Place;
 use shared::model::project::Project;
 use shared::model::session::Session;
 use shared::model::user::User;
 use shared::product_api::{Error, KnownError};
+use shared::store::authorizations::AuthorizationCode;
 use shared::store::sessions::{self, TokenClaim};
 use shared::store::{self, Write};
 use utoipa::ToSchema;
+
+use crate::oauth_token::Tokens;
 
 /// A session that begins with this request.
 pub(crate) struct NewSession {
@@ -39,6 +42,15 @@ impl NewSession {
 
     pub(crate) fn writes(&self, project: &Project) -> Result<[Write; 2], store::Error> {
         sessions::create(&project.id, &self.session, &self.refresh_token)
+    }
+
+    pub(crate) fn id(&self) -> SessionId {
+        self.session.id
+    }
+
+    /// The answer of the token endpoint, once the session is written.
+    pub(crate) fn tokens_of_code(self, app: &App, project: &Project, user: &User, code: AuthorizationCode) -> Tokens {
+        Tokens::of_code(access_token(app, project, user, &self.session), self.refresh_token.expose_secret().to_owned(), code)
     }
 
     /// The answer, once the session is written.

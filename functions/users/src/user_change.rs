@@ -5,6 +5,7 @@ use shared::App;
 use shared::crypto::password::Hash;
 use shared::http::change::Change;
 use shared::model::id::UserId;
+use shared::model::mfa::Totp;
 use shared::model::profile_image::{ProfileImage, Upload};
 use shared::model::project::Project;
 use shared::model::user::{MAX_CHANNELS, User};
@@ -26,32 +27,36 @@ impl UserChange {
         let project = &access.project;
         check(project, id, &input)?;
         let password = hash(app, project, &input).await?;
+        let totp = match &input.totp_secret_base64 {
+            Change::Keep => Change::Keep,
+            Change::Clear => Change::Clear,
+            Change::Set(secret) => Change::Set(Totp::seal(&app.sealer, &app.entropy, &project.id, id, secret)?),
+        };
         let (mut image, mut upload) = (Change::Keep, None);
         match &input.profile_image_url {
             Change::Keep => {}
             Change::Clear => image = Change::Clear,
-            Change::Set(ProfileImage::Url(url)) => image = Change::Set((url.clone(), false)),
+            Change::Set(ProfileImage::Url(url)) => image = Change::Set((url.clone(), None)),
             Change::Set(ProfileImage::Upload(new)) => {
-                image = Change::Set((new.url(&app.settings.api_url, &project.id, id), true));
+                image = Change::Set((new.url(&app.settings.api_url, &project.id, id), Some(new.digest())));
                 upload = Some(new.clone());
             }
         }
         let first_email_signs_in = access.level >= Level::Server;
-        Ok(Self { patch: UserPatch { input, password, image, first_email_signs_in }, upload })
+        Ok(Self { patch: UserPatch { input, password, totp, image, first_email_signs_in }, upload })
     }
 
     /// Changes the user, and says what else is written with it.
     pub(crate) fn apply(&self, app: &App, project: &Project, user: &mut User) -> Result<With, Error> {
-        let had_upload = user.has_uploaded_image;
+        let old_image = user.uploaded_image.clone();
         self.patch.apply(user, &app.entropy, app.clock.now()).map_err(|refused| match refused {
             Refused::NoPrimaryEmail => KnownError::PrimaryEmailRequired,
             Refused::TooManyChannels => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
         })?;
-        let write = match &self.upload {
-            Some(upload) => Some(images::put(&project.id, user.id, upload)?),
-            None => (had_upload && !user.has_uploaded_image).then(|| images::delete(&project.id, user.id)),
-        };
-        Ok(With(write.into_iter().collect()))
+        let old_image = old_image.filter(|old| user.uploaded_image.as_ref() != Some(old));
+        let delete = old_image.map(|old| images::delete(&project.id, user.id, &old));
+        let put = self.upload.as_ref().map(|upload| images::put(&project.id, user.id, upload)).transpose()?;
+        Ok(With(delete.into_iter().chain(put).collect()))
     }
 }
 

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use http::{HeaderName, HeaderValue, header};
 use shared::App;
+use shared::crypto::digest::Digest;
 use shared::http::TableAction::GetItem;
 use shared::http::{Describe, Description, Route};
 use shared::model::id::{ProjectId, UserId};
@@ -50,8 +51,9 @@ impl Describe for Picture {
 }
 
 pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ImagePath>) -> Result<Picture, Error> {
-    let ids = ProjectId::parse(&path.project_id).ok().zip(UserId::parse(&path.user_id).ok());
-    let (project, user) = ids.ok_or(KnownError::ProfileImageNotFound)?;
-    let image = app.store.image(&project, user, &path.digest).await?.ok_or(KnownError::ProfileImageNotFound)?;
-    Ok(Picture(image))
+    let image = match (ProjectId::parse(&path.project_id), UserId::parse(&path.user_id), Digest::parse(&path.digest)) {
+        (Ok(project), Ok(user), Some(digest)) => app.store.image(&project, user, &digest).await?,
+        _ => None,
+    };
+    image.map(Picture).ok_or_else(|| KnownError::ProfileImageNotFound.into())
 }

@@ -4,7 +4,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::digest::{SHA256, digest};
+use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use serde::{Deserialize, Serialize};
 
 /// SHA-256 of a secret, in base64url; equality is looked up by the store as a key.
@@ -18,6 +18,12 @@ impl Digest {
 
     pub fn of_bytes(bytes: &[u8]) -> Self {
         Self(URL_SAFE_NO_PAD.encode(digest(&SHA256, bytes)))
+    }
+
+    /// Reads a digest that is part of an address.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        (bytes.len() == SHA256_OUTPUT_LEN).then(|| Self(text.to_owned()))
     }
 
     pub fn as_str(&self) -> &str {

@@ -5,6 +5,7 @@ pub mod jws;
 pub mod password;
 pub mod seal;
 pub mod token;
+pub mod totp;
 
 use ring::hkdf;
 use secrecy::{ExposeSecret, SecretString};

@@ -126,12 +126,19 @@ pub enum Rejected {
 impl StoredCode {
     /// Decides on a code; `attempts` counts this one.
     pub fn check(code: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
-        match code {
-            None => Err(Rejected::NotFound),
-            Some(code) if code.expires_at <= now => Err(Rejected::Expired),
-            Some(code) if code.used => Err(Rejected::AlreadyUsed),
-            Some(_) if attempts > MAX_ATTEMPTS => Err(Rejected::TooManyAttempts),
-            Some(code) => Ok(code),
+        let code = code.ok_or(Rejected::NotFound)?;
+        Rejected::of(code.expires_at, code.used, attempts, now).map_or(Ok(code), Err)
+    }
+}
+
+impl Rejected {
+    /// Why a code that exists is not accepted, if it is not; `attempts` counts this one.
+    pub fn of(expires_at: Timestamp, used: bool, attempts: u32, now: Timestamp) -> Option<Self> {
+        match () {
+            () if expires_at <= now => Some(Self::Expired),
+            () if used => Some(Self::AlreadyUsed),
+            () if attempts > MAX_ATTEMPTS => Some(Self::TooManyAttempts),
+            () => None,
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod email;
 pub mod id;
 mod json_text;
 pub mod metadata;
+pub mod mfa;
 pub mod outbox;
 pub mod outbox_patch;
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub mod profile_image;
 pub mod project;
 pub mod project_patch;
 pub mod project_view;
+pub mod provider_sign_in;
 pub mod redirect;
 pub mod risk;
 pub mod session;

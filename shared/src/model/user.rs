@@ -8,8 +8,10 @@ use utoipa::ToSchema;
 use super::email::Email;
 use super::id::{ChannelId, ProjectId, SessionId, UserId};
 use super::metadata::Metadata;
+use super::mfa::Totp;
 use super::project::ProjectConfig;
 use super::risk::RiskScores;
+use crate::crypto::digest::Digest;
 use crate::crypto::password::Hash;
 use crate::crypto::token::Subject;
 use crate::entropy::Entropy;
@@ -27,9 +29,9 @@ pub struct User {
     pub display_name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
-    /// Whether that is the address of an image that is kept here.
-    #[serde(default)]
-    pub has_uploaded_image: bool,
+    /// The digest of the image at that address, if it is kept here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uploaded_image: Option<Digest>,
     #[serde(default)]
     pub channels: Vec<Channel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,6 +39,9 @@ pub struct User {
     /// May sign in with a code or a link by mail.
     #[serde(default)]
     pub otp_enabled: bool,
+    /// The second factor of every sign-in, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub totp: Option<Totp>,
     #[serde(default)]
     pub provider_accounts: Vec<ProviderAccount>,
     #[serde(default)]
@@ -107,10 +112,11 @@ impl User {
             signed_up_at: now,
             display_name: None,
             profile_image_url: None,
-            has_uploaded_image: false,
+            uploaded_image: None,
             channels: Vec::new(),
             password: None,
             otp_enabled: false,
+            totp: None,
             provider_accounts: Vec::new(),
             is_anonymous: false,
             restriction: None,
@@ -193,7 +199,7 @@ impl User {
             selected_team: None,
             signed_up_at: self.signed_up_at,
             restricted: self.restricted_reason(config),
-            requires_totp: false,
+            requires_totp: self.totp.is_some(),
         }
     }
 }

@@ -17,6 +17,7 @@ use super::password::Password;
 use super::profile_image::ProfileImage;
 use super::risk::RiskScores;
 use super::user_values::{AccountInput, CountryCode, DisplayName, False, ImportedHash, Note};
+use crate::crypto::totp::TotpSecret;
 use crate::http::change::Change;
 use crate::product_api::access::Level;
 use crate::product_api::input::Problems;
@@ -41,6 +42,11 @@ pub struct UserInput {
     #[deserr(default)]
     #[schema(value_type = Option<uuid::Uuid>)]
     pub selected_team_id: Change<TeamId>,
+    /// The secret of an authenticator app (TOTP with SHA-1, 30 seconds, 6 digits), 10 to 64 bytes in base64: every sign-in then takes a
+    /// code of the app. `null` for none.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, format = Byte)]
+    pub totp_secret_base64: Change<TotpSecret>,
     /// Whether the user may sign in with a code or a link by mail.
     #[deserr(default)]
     pub otp_auth_enabled: Option<bool>,

@@ -4,9 +4,11 @@ use jiff::Timestamp;
 
 use super::email::Email;
 use super::id::ChannelId;
+use super::mfa::Totp;
 use super::user::{Channel, MAX_CHANNELS, Restriction, User};
 use super::user_input::UserInput;
 use super::user_values::Note;
+use crate::crypto::digest::Digest;
 use crate::crypto::password::Hash;
 use crate::entropy::Entropy;
 use crate::http::change::Change;
@@ -16,8 +18,10 @@ pub struct UserPatch {
     pub input: UserInput,
     /// The hash of the new password, or of the imported one.
     pub password: Change<Hash>,
-    /// The address of the new picture, and whether it is kept here.
-    pub image: Change<(String, bool)>,
+    /// The second factor, sealed.
+    pub totp: Change<Totp>,
+    /// The address of the new picture, with its digest if it is kept here.
+    pub image: Change<(String, Option<Digest>)>,
     /// Whether a first primary address signs the user in when the change does not say.
     pub first_email_signs_in: bool,
 }
@@ -41,6 +45,7 @@ impl UserPatch {
         input.country_code.clone().map(|code| code.0).apply(&mut user.country_code);
         user.otp_enabled = input.otp_auth_enabled.unwrap_or(user.otp_enabled);
         user.risk_scores = input.risk_scores.unwrap_or(user.risk_scores);
+        self.totp.clone().apply(&mut user.totp);
         self.apply_image(user);
         if !self.password.is_keep() {
             self.password.clone().apply(&mut user.password);
@@ -59,10 +64,10 @@ impl UserPatch {
     fn apply_image(&self, user: &mut User) {
         match &self.image {
             Change::Keep => {}
-            Change::Clear => (user.profile_image_url, user.has_uploaded_image) = (None, false),
+            Change::Clear => (user.profile_image_url, user.uploaded_image) = (None, None),
             // Sent back as it was read.
-            Change::Set((url, false)) if user.profile_image_url.as_ref() == Some(url) => {}
-            Change::Set((url, is_uploaded)) => (user.profile_image_url, user.has_uploaded_image) = (Some(url.clone()), *is_uploaded),
+            Change::Set((url, None)) if user.profile_image_url.as_ref() == Some(url) => {}
+            Change::Set((url, upload)) => (user.profile_image_url, user.uploaded_image) = (Some(url.clone()), upload.clone()),
         }
     }
 
@@ -133,7 +138,7 @@ mod tests {
 
     fn patch(body: Value) -> UserPatch {
         let input = deserr::deserialize::<UserBody<Any>, _, Problems>(body).expect("a patch").0;
-        UserPatch { input, password: Change::Keep, image: Change::Keep, first_email_signs_in: true }
+        UserPatch { input, password: Change::Keep, totp: Change::Keep, image: Change::Keep, first_email_signs_in: true }
     }
 
     fn changed(user: &User, body: Value) -> Result<User, Refused> {

@@ -108,7 +108,7 @@ impl ClientUser {
             otp_auth_enabled: user.otp_enabled,
             passkey_auth_enabled: false,
             auth_with_email: user.password.is_some() || user.otp_enabled,
-            requires_totp_mfa: false,
+            requires_totp_mfa: user.totp.is_some(),
             client_metadata: user.client_metadata.clone(),
             client_read_only_metadata: user.client_read_only_metadata.clone(),
             is_anonymous: user.is_anonymous,

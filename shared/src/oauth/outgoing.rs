@@ -47,7 +47,7 @@ impl Outgoing {
     }
 
     /// Reads a JSON document.
-    pub async fn get(&self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Value, Fault> {
+    pub async fn get(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Value, Fault> {
         let mut request = self.client()?.get(self.check(url)?);
         if let Some(token) = bearer {
             request = request.bearer_auth(token);
@@ -60,7 +60,7 @@ impl Outgoing {
     }
 
     /// Posts a form, and gives the JSON answer with whether the provider took it.
-    pub async fn post(&self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(bool, Value), Fault> {
+    pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(bool, Value), Fault> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let mut request = self.client()?.post(self.check(url)?).body(body).header("content-type", "application/x-www-form-urlencoded");
         if let Some((id, secret)) = basic {
@@ -73,7 +73,7 @@ impl Outgoing {
     }
 
     /// A URL that may be called, as far as the URL tells.
-    fn check(&self, text: &str) -> Result<Url, Fault> {
+    fn check(self, text: &str) -> Result<Url, Fault> {
         let url = Url::parse(text).map_err(|_| Fault::Senseless("an endpoint is not a URL".to_owned()))?;
         let address = match url.host() {
             Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
@@ -85,7 +85,7 @@ impl Outgoing {
         if is_fit && matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(Fault::Private(text.to_owned())) }
     }
 
-    fn client(&self) -> Result<&'static Client, Fault> {
+    fn client(self) -> Result<&'static Client, Fault> {
         static CLIENTS: [OnceLock<Option<Client>>; 2] = [OnceLock::new(), OnceLock::new()];
         let client = CLIENTS[usize::from(self.allow_private)].get_or_init(|| build(self.allow_private).ok());
         client.as_ref().ok_or_else(|| Fault::Unavailable("there is no TLS".to_owned()))
@@ -191,13 +191,12 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped (::ffff:0:0/96), translated (64:ff9b::/96), 6to4 (2002::/16).
+/// The IPv4 address that an IPv6 address stands for: mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`), 6to4 (`2002::/16`).
 fn embedded(address: Ipv6Addr) -> Option<std::net::Ipv4Addr> {
-    let [a, b, c, d, e, f, g, h] = address.segments();
+    let parts = address.segments();
     let v4 = |high: u16, low: u16| std::net::Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    match [a, b, c, d, e, f] {
-        [0, 0, 0, 0, 0, 0xffff] | [0x64, 0xff9b, 0, 0, 0, 0] => Some(v4(g, h)),
-        [0x2002, ..] => Some(v4(b, c)),
+    match parts {
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => Some(v4(high, low)),
         _ => None,
     }
 }

@@ -115,6 +115,17 @@ pub enum KnownError {
     #[error("the code was tried too often")]
     VerificationCodeMaxAttemptsReached,
 
+    #[error("another user signs in with this address")]
+    ContactChannelAlreadyUsedForAuthBySomeoneElse {
+        r#type: &'static str,
+        contact_channel_value: Option<String>,
+        would_work_if_email_was_verified: bool,
+    },
+    #[error("the sign-in needs a code of the user's authenticator app")]
+    MultiFactorAuthenticationRequired { attempt_code: String },
+    #[error("the code of the authenticator app is wrong, or was used before")]
+    InvalidTotpCode,
+
     #[error("the client id or secret is wrong")]
     InvalidOauthClientIdOrSecret { client_id: Option<String> },
     #[error("the scope is not one that can be asked for")]
@@ -180,10 +191,12 @@ pub enum KnownError {
     TooManyContactChannels { max: usize },
     #[error("there is no such image")]
     ProfileImageNotFound,
+    #[error("this sign-in was not begun here, not in this browser, or is over; begin again")]
+    OauthStateNotFound,
 }
 
 /// Codes of our own, which the published SDKs do not know.
-const OWN_CODES: [&str; 19] = [
+const OWN_CODES: &[&str] = &[
     "ROUTE_NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "BODY_TOO_LARGE",
@@ -203,6 +216,7 @@ const OWN_CODES: [&str; 19] = [
     "PRIMARY_EMAIL_REQUIRED",
     "TOO_MANY_CONTACT_CHANNELS",
     "PROFILE_IMAGE_NOT_FOUND",
+    "OAUTH_STATE_NOT_FOUND",
 ];
 
 /// Put among an answer's extensions, for the layer to name the error in a header.
@@ -249,7 +263,7 @@ impl KnownError {
             | EmailNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
-            OauthConnectionAlreadyConnectedToAnotherUser | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed => StatusCode::CONFLICT,
+            ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } | OauthConnectionAlreadyConnectedToAnotherUser | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             InternalError => StatusCode::INTERNAL_SERVER_ERROR,
@@ -323,21 +337,28 @@ impl From<Unacceptable> for Error {
     }
 }
 
-impl IntoResponse for Error {
-    fn into_response(self) -> Response {
+impl Error {
+    /// What the client is told; what it may not know goes to the log.
+    pub fn known(self) -> KnownError {
         match self {
-            Self::Known(error) => error.into_response(),
+            Self::Known(error) => error,
             Self::Store(store::Error::Unavailable(reason)) => {
                 tracing::warn!(reason, "the table is not available");
-                KnownError::ServiceUnavailable.into_response()
+                KnownError::ServiceUnavailable
             }
             // Whoever lost a race against another change of the same thing may try again.
-            Self::Store(store::Error::Conflict(_)) => KnownError::ServiceUnavailable.into_response(),
+            Self::Store(store::Error::Conflict(_)) => KnownError::ServiceUnavailable,
             error => {
                 tracing::error!(error = &error as &dyn std::error::Error, source = ?std::error::Error::source(&error), "an operation failed");
-                KnownError::InternalError.into_response()
+                KnownError::InternalError
             }
         }
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        self.known().into_response()
     }
 }
 
@@ -356,7 +377,7 @@ mod tests {
     #[test]
     fn our_own_codes_are_in_the_catalog() {
         for code in OWN_CODES {
-            assert!(KnownError::CODES.contains(&code), "{code}");
+            assert!(KnownError::CODES.contains(code), "{code}");
         }
     }
 }

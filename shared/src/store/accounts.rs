@@ -121,7 +121,7 @@ impl Store {
         let user = Write::delete(user_key(project, row.user.id)).on("version = :old").value(":old", integer(row.version));
         let emails = claimed(&row.user).map(|channel| release(project, &row.user, &channel.value));
         let accounts = row.user.provider_accounts.iter().map(|account| provider_accounts::release(project, account, row.user.id));
-        let image = row.user.has_uploaded_image.then(|| images::delete(project, row.user.id));
+        let image = row.user.uploaded_image.as_ref().map(|image| images::delete(project, row.user.id, image));
         match self.transact([user].into_iter().chain(emails).chain(accounts).chain(image)).await {
             Ok(()) => Ok(Outcome::Done),
             Err(Error::Conflict(_)) => Ok(Outcome::Changed),

@@ -1,22 +1,122 @@
-//! What an OAuth flow remembers while the user is at the provider.
+//! What an OAuth flow remembers: while the user is at the provider, and then until the app takes its code.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | authorization | `S#<digest of the inner state>` | `STATE` | 1 unit for each KB to write |
+//! | authorization | `S#<digest of the inner state>` | `STATE` | 1 unit for each KB to write, and again to take |
+//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions |
+//! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 2 units for each KB to write, 1 for each 4 KB to read |
+//!
+//! A state is taken by deleting it, a code is redeemed by one conditional update: of many who try, one succeeds. A code that was
+//! redeemed is kept for a while with the session that it gave, which ends when the code comes a second time (RFC 6749 §4.1.2).
 
+use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
 
-use super::{Error, Key, Store, Write};
+use super::{Error, Key, Store, Write, entity, string};
 use crate::crypto::digest::Digest;
+use crate::crypto::seal::Sealed;
+use crate::model::id::{ProjectId, SessionId, UserId};
+use crate::model::redirect::RedirectUrl;
+use crate::model::session::after;
+use crate::model::user::ProviderAccount;
 use crate::oauth::authorization::Authorization;
+
+/// How long an app may take to exchange a code (RFC 6749 §4.1.2 has ten minutes at most).
+pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
+/// How long a redeemed code is remembered.
+const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
+
+/// What a code is good for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuthorizationCode {
+    pub user_id: UserId,
+    /// The one that the flow began with.
+    pub redirect_uri: RedirectUrl,
+    /// The app's PKCE challenge, method S256.
+    pub code_challenge: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_callback_redirect_url: Option<RedirectUrl>,
+    pub is_new_user: bool,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub expires_at: Timestamp,
+    /// The session that it gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+}
+
+/// A provider's tokens for an account, sealed for [`owner`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProviderTokens {
+    pub access: Sealed,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<Sealed>,
+    /// When the access token ends, if the provider says so.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub expires_at: Option<Timestamp>,
+    /// What the tokens are good for, in the provider's words, separated by spaces.
+    pub scope: String,
+}
+
+/// What the tokens of an account are sealed for: copied to another account they do not open.
+pub fn owner(project: &ProjectId, account: &ProviderAccount) -> String {
+    format!("{project}/{}/{}/tokens", account.provider_id, account.account_id)
+}
 
 fn state_key(state: &SecretString) -> Key {
     Key::new(format!("S#{}", Digest::of(state.expose_secret())), "STATE")
+}
+
+pub fn code_key(project: &ProjectId, code: &SecretString) -> Key {
+    Key::new(format!("A#{project}#{}", Digest::of(code.expose_secret())), "CODE")
+}
+
+fn tokens_key(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Key {
+    Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}#{}", account.provider_id, account.account_id))
+}
+
+/// Writes a new code.
+pub fn create_code(project: &ProjectId, code: &SecretString, stored: &AuthorizationCode) -> Result<Write, Error> {
+    Ok(Write::create(code_key(project, code), stored)?.expires(after(stored.expires_at, CODE_MEMORY)))
+}
+
+/// Redeems a code for a session.
+pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
+    Write::update(code_key(project, code), "SET d.session_id = :session")
+        .on("attribute_exists(pk) AND attribute_not_exists(d.session_id)")
+        .value(":session", string(session.to_string()))
+}
+
+/// Keeps the tokens of an account, in place of any there were.
+pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount, tokens: &ProviderTokens) -> Result<Write, Error> {
+    Write::put(tokens_key(project, user, account), tokens)
+}
+
+pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Write {
+    Write::delete(tokens_key(project, user, account))
 }
 
 impl Store {
     /// Remembers an authorization under its inner state.
     pub async fn begin_authorization(&self, state: &SecretString, authorization: &Authorization) -> Result<(), Error> {
         self.write(Write::create(state_key(state), authorization)?.expires(authorization.expires_at)).await
+    }
+
+    /// Takes an authorization: nobody takes it again.
+    pub async fn take_authorization(&self, state: &SecretString) -> Result<Option<Authorization>, Error> {
+        self.take(&state_key(state)).await?.map(entity).transpose()
+    }
+
+    pub async fn authorization_code(&self, project: &ProjectId, code: &SecretString) -> Result<Option<AuthorizationCode>, Error> {
+        self.get(&code_key(project, code)).await?.map(entity).transpose()
+    }
+
+    pub async fn provider_tokens(
+        &self,
+        project: &ProjectId,
+        user: UserId,
+        account: &ProviderAccount,
+    ) -> Result<Option<ProviderTokens>, Error> {
+        self.get(&tokens_key(project, user, account)).await?.map(entity).transpose()
     }
 }

@@ -3,6 +3,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | code | `C#<P>#<purpose>#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
+//! | attempt code of a second factor | `C#<P>#mfa#<digest of the nonce>` | `CODE` | the same |
 //!
 //! A code is kept under its nonce, the 39 characters that are not typed: whoever guesses at the typed six tries the same item, so one
 //! update counts the attempt, finds the code and gives it, whether the guess was right or wrong. The digest of the whole code is in the
@@ -11,26 +12,51 @@
 use jiff::Timestamp;
 use subtle::ConstantTimeEq;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::{Error, Key, Store, Write, entity, integer, number, string};
 use crate::model::code::{Code, Purpose, Rejected, StoredCode};
 use crate::model::id::ProjectId;
+use crate::model::mfa::MfaAttempt;
 
-fn code_key(project: &ProjectId, purpose: Purpose, code: &Code) -> Key {
-    Key::new(format!("C#{project}#{}#{}", purpose.name(), code.nonce_digest()), "CODE")
+fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
+    Key::new(format!("C#{project}#{purpose}#{}", code.nonce_digest()), "CODE")
+}
+
+/// What is in the key of attempt codes in place of a purpose.
+const MFA: &str = "mfa";
+
+fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_at: Timestamp) -> Result<Write, Error> {
+    let write = Write::create(key, stored)?;
+    Ok(write.attribute("digest", string(code.digest().as_str())).attribute("attempts", integer(0)).expires(expires_at))
+}
+
+fn redeem_at(key: Key) -> Write {
+    Write::update(key, "SET d.used = :yes")
+        .on("d.used = :no")
+        .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
+        .value(":no", aws_sdk_dynamodb::types::AttributeValue::Bool(false))
 }
 
 /// Writes a new code.
 pub fn create(project: &ProjectId, code: &Code, stored: &StoredCode) -> Result<Write, Error> {
-    let write = Write::create(code_key(project, stored.purpose, code), stored)?;
-    Ok(write.attribute("digest", string(code.digest().as_str())).attribute("attempts", integer(0)).expires(stored.expires_at))
+    create_at(code_key(project, stored.purpose.name(), code), code, stored, stored.expires_at)
 }
 
 /// Redeems a code: of all who try, one write succeeds.
 pub fn redeem(project: &ProjectId, purpose: Purpose, code: &Code) -> Write {
-    Write::update(code_key(project, purpose, code), "SET d.used = :yes")
-        .on("d.used = :no")
-        .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
-        .value(":no", aws_sdk_dynamodb::types::AttributeValue::Bool(false))
+    redeem_at(code_key(project, purpose.name(), code))
+}
+
+/// Writes a sign-in that waits for its second factor.
+pub fn create_attempt(project: &ProjectId, code: &Code, attempt: &MfaAttempt) -> Result<Write, Error> {
+    create_at(code_key(project, MFA, code), code, attempt, attempt.expires_at)
+}
+
+/// Ends the wait for a second factor: of all who try, one write succeeds.
+pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
+    redeem_at(code_key(project, MFA, code))
 }
 
 impl Store {
@@ -42,17 +68,28 @@ impl Store {
         code: &Code,
         now: Timestamp,
     ) -> Result<Result<StoredCode, Rejected>, Error> {
-        let update =
-            Write::update(code_key(project, purpose, code), "ADD attempts :one").on("attribute_exists(pk)").value(":one", integer(1));
+        let (stored, attempts) = self.try_at(code_key(project, purpose.name(), code), code).await?;
+        Ok(StoredCode::check(stored, attempts, now))
+    }
+
+    /// Counts an attempt at an attempt code and decides on it, without redeeming it.
+    pub async fn try_attempt(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<MfaAttempt, Rejected>, Error> {
+        let (stored, attempts) = self.try_at(code_key(project, MFA, code), code).await?;
+        Ok(MfaAttempt::check(stored, attempts, now))
+    }
+
+    /// Counts an attempt, and gives what is stored if the code is right, with the number of attempts.
+    async fn try_at<T: DeserializeOwned>(&self, key: Key, code: &Code) -> Result<(Option<T>, u32), Error> {
+        let update = Write::update(key, "ADD attempts :one").on("attribute_exists(pk)").value(":one", integer(1));
         let item = match update.send_returning(&self.client, &self.table).await {
             Ok(item) => item,
-            Err(Error::Conflict(_)) => return Ok(Err(Rejected::NotFound)),
+            Err(Error::Conflict(_)) => return Ok((None, 0)),
             Err(error) => return Err(error),
         };
         let attempts = number(&item, "attempts").unwrap_or(u32::MAX);
         let digest = item.get("digest").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
         let right: bool = digest.as_bytes().ct_eq(code.digest().as_str().as_bytes()).into();
         let stored = if right { Some(entity(item)?) } else { None };
-        Ok(StoredCode::check(stored, attempts, now))
+        Ok((stored, attempts))
     }
 }

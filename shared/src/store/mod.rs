@@ -25,7 +25,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnValue};
 use serde::de::DeserializeOwned;
 
 pub use write::Write;
@@ -142,6 +142,12 @@ impl Store {
         }
         let last = self.client.transact_write_items().set_transact_items(Some(items)).send().await;
         last.map(drop).map_err(cancelled)
+    }
+
+    /// Deletes an item and gives what it was; of many who try, one has it.
+    async fn take(&self, key: &Key) -> Result<Option<Item>, Error> {
+        let delete = self.client.delete_item().table_name(&self.table).set_key(Some(key.item()));
+        Ok(delete.return_values(ReturnValue::AllOld).send().await.map_err(failure)?.attributes)
     }
 
     /// One conditional write: one unit for each KB.

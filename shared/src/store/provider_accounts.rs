@@ -8,7 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Key, Write, string};
+use super::users::user_key;
+use super::{Error, Key, Write, integer, string};
 use crate::model::id::{ProjectId, UserId};
 use crate::model::user::ProviderAccount;
 
@@ -26,6 +27,13 @@ pub fn account_claim_key(project: &ProjectId, account: &ProviderAccount) -> Key 
 /// Claims an account that nobody signs in with.
 pub fn claim(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Result<Write, Error> {
     Write::create(account_claim_key(project, account), &AccountClaim { user_id: user })
+}
+
+/// Gives an account to a user as it is, whatever else changes on it at the same time; fails when there is no such user.
+pub fn attach(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Result<[Write; 2], Error> {
+    let add = "SET d.provider_accounts = list_append(d.provider_accounts, :accounts), version = version + :one";
+    let update = Write::update(user_key(project, user), add).on("attribute_exists(pk)").value(":one", integer(1));
+    Ok([claim(project, account, user)?, update.entity(":accounts", &[account])?])
 }
 
 /// Frees an account of a user.

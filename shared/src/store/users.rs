@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{Error, Item, Key, Store, Write, entity, failure, integer, number, sortable, string};
 use crate::model::email::Email;
 use crate::model::id::{ProjectId, UserId};
+use crate::model::mfa::Totp;
 use crate::model::user::User;
 
 /// Over how many partitions the list of a project's users is spread.
@@ -81,6 +82,29 @@ pub fn replace(project: &ProjectId, user: &User, version: u64) -> Result<Write, 
 /// Fails the transaction unless the user is still as it was read.
 pub fn unchanged(project: &ProjectId, user: UserId, version: u64) -> Write {
     Write::check(user_key(project, user), "version = :old").value(":old", integer(version))
+}
+
+/// Fails the transaction unless there is such a user.
+pub fn exists(project: &ProjectId, user: UserId) -> Write {
+    Write::check(user_key(project, user), "attribute_exists(pk)")
+}
+
+/// Fails the transaction unless this user signs in with the address, verified.
+pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> Write {
+    Write::check(email_claim_key(project, email), "d.user_id = :user AND d.is_verified = :yes")
+        .value(":user", string(user.to_string()))
+        .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
+}
+
+/// Notes the time step of a code of the second factor: each is accepted once, and only while the secret and the sessions of the user are
+/// as they were read. The version changes, so that no change of the user takes the step back.
+pub fn use_totp_step(project: &ProjectId, user: &User, totp: &Totp, step: u64) -> Result<Write, Error> {
+    Ok(Write::update(user_key(project, user.id), "SET d.totp.last_step = :step, version = version + :one")
+        .on("d.totp.secret = :secret AND d.totp.last_step < :step AND d.session_epoch = :epoch")
+        .entity(":secret", &totp.secret)?
+        .value(":step", integer(step))
+        .value(":epoch", integer(user.session_epoch))
+        .value(":one", integer(1)))
 }
 
 fn list_position(user: &User) -> String {

@@ -1,8 +1,13 @@
 //! Signing up, signing in, sessions and OAuth.
 
 mod anonymous;
+mod oauth_accounts;
+mod mfa_sign_in;
 mod oauth_authorize;
 mod oauth_authorize_refusals;
+mod oauth_callback;
+mod oauth_code;
+mod oauth_providers_fail;
 mod oauth_token;
 mod otp_check_sign_in_code;
 mod otp_send_sign_in_code;

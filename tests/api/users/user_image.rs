@@ -121,6 +121,8 @@ async fn an_address_that_is_made_up_has_no_image() {
         url.replace(app.project_id().as_str(), "nonsense"),
         url.replace(&id_of(&user), "me"),
         format!("{url}x"),
+        format!("{url}{}", "x".repeat(3000)),
+        url.replace(&url[url.len() - 43..], &"A".repeat(43)),
     ] {
         assert_error(&app.anonymous().get(&wrong).await, 404, "PROFILE_IMAGE_NOT_FOUND");
     }

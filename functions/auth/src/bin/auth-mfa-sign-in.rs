@@ -1,0 +1,7 @@
+//! Lambda of [`mfa_sign_in`](auth_functions::mfa_sign_in).
+use auth_functions::mfa_sign_in::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`oauth_callback_form`](auth_functions::oauth_callback_form).
+use auth_functions::oauth_callback_form::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`oauth_callback`](auth_functions::oauth_callback).
+use auth_functions::oauth_callback::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

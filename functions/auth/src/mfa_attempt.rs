@@ -1,0 +1,22 @@
+//! Sign-ins that wait for their second factor: what every sign-in answers for a user who has one (WIRE.md §5.3).
+
+use secrecy::ExposeSecret as _;
+use shared::App;
+use shared::model::code::Code;
+use shared::model::mfa::MfaAttempt;
+use shared::model::project::Project;
+use shared::model::user::User;
+use shared::product_api::KnownError;
+use shared::store::{self, Write, codes};
+
+/// For a user with a second factor: what to write in place of a session, and what to answer once it is written.
+pub(crate) fn required(app: &App, project: &Project, user: &User, is_new_user: bool) -> Result<Option<(Write, KnownError)>, store::Error> {
+    if user.totp.is_none() {
+        return Ok(None);
+    }
+    let secret = app.entropy.code();
+    let attempt_code = secret.expose_secret().to_owned();
+    let attempt = MfaAttempt::new(user, is_new_user, app.clock.now());
+    let write = codes::create_attempt(&project.id, &Code::new(secret), &attempt)?;
+    Ok(Some((write, KnownError::MultiFactorAuthenticationRequired { attempt_code })))
+}

@@ -1,0 +1,76 @@
+//! `POST /api/v1/auth/mfa/sign-in`: ends a sign-in that waits for its second factor.
+//!
+//! A wrong code leaves the attempt as it is, but for its count. A right one is accepted once: the attempt, the time step of the code and
+//! the session are one transaction.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::code::{Code, Rejected};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::{self, codes, users};
+use utoipa::ToSchema;
+
+use crate::otp_sign_in::SignedInOrUp;
+use crate::tokens::NewSession;
+
+pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
+    .summary("Ends a sign-in with a code of the user's authenticator app")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "VERIFICATION_CODE_NOT_FOUND",
+        "VERIFICATION_CODE_EXPIRED",
+        "VERIFICATION_CODE_ALREADY_USED",
+        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
+        "INVALID_TOTP_CODE",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct MfaSignIn {
+    /// The `attempt_code` of `MULTI_FACTOR_AUTHENTICATION_REQUIRED`.
+    code: Code,
+    #[deserr(rename = "type")]
+    #[schema(rename = "type")]
+    _type: Factor,
+    /// The six digits that the app shows.
+    totp: String,
+}
+
+/// A kind of second factor.
+#[derive(Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Factor {
+    #[deserr(rename = "totp")]
+    Totp,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<MfaSignIn>,
+) -> Result<Json<SignedInOrUp>, Error> {
+    let (project, now) = (&access.project.id, app.clock.now());
+    let attempt = app.store.try_attempt(project, &body.code, now).await??;
+    let row = app.store.user(project, attempt.user_id).await?;
+    // What ended the user's sessions ended this sign-in, too.
+    let row = row.filter(|row| row.user.session_epoch == attempt.session_epoch).ok_or(Rejected::NotFound)?;
+    let totp = row.user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
+    let step = totp.check(&app.sealer, project, row.user.id, body.totp.trim(), now)?.ok_or(KnownError::InvalidTotpCode)?;
+
+    let session = NewSession::start(&app, &access.project, &row.user, &access.place);
+    let mut writes = vec![codes::redeem_attempt(project, &body.code), users::use_totp_step(project, &row.user, totp, step)?];
+    writes.extend(session.writes(&access.project)?);
+    match app.store.transact(writes).await {
+        Ok(()) => {
+            let signed_in = session.signed_in(&app, &access.project, &row.user);
+            Ok(Json(SignedInOrUp { signed_in, is_new_user: attempt.is_new_user }))
+        }
+        Err(store::Error::Conflict(failed)) if failed.contains(&0) => Err(Rejected::AlreadyUsed.into()),
+        Err(store::Error::Conflict(failed)) if failed.contains(&1) => Err(KnownError::InvalidTotpCode.into()),
+        Err(error) => Err(error.into()),
+    }
+}

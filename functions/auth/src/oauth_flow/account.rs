@@ -1,0 +1,224 @@
+//! An account at a provider becomes a user, and the user an authorization code, in one transaction: a flow that fails leaves nothing.
+
+use secrecy::SecretString;
+use shared::App;
+use shared::model::email::Email;
+use shared::model::project::Project;
+use shared::model::provider_sign_in::{Decision, Refusal, Situation};
+use shared::model::session::after;
+use shared::model::user::{ProviderAccount, User};
+use shared::oauth::authorization::{Authorization, Purpose};
+use shared::oauth::exchange::Tokens;
+use shared::oauth::profile::Profile;
+use shared::product_api::{Error, KnownError};
+use shared::store::accounts::Outcome;
+use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE, ProviderTokens};
+use shared::store::provider_accounts::{self, AccountClaim, account_claim_key};
+use shared::store::users::{self, EmailClaim, UserRow, email_claim_key, user_key};
+use shared::store::{self, Write};
+
+/// How often it is decided anew when somebody else changed an account at the same time.
+const TRIES: u32 = 4;
+
+struct Flow<'a> {
+    app: &'a App,
+    project: &'a Project,
+    authorization: &'a Authorization,
+    tokens: ProviderTokens,
+    account: ProviderAccount,
+    profile: &'a Profile,
+}
+
+/// The code for the user of an account.
+pub(super) async fn resolve(
+    app: &App,
+    project: &Project,
+    authorization: &Authorization,
+    tokens: &Tokens,
+    profile: &Profile,
+) -> Result<SecretString, Error> {
+    let account = ProviderAccount {
+        provider_id: authorization.provider_id.clone(),
+        account_id: profile.account_id.clone(),
+        email: profile.email.clone(),
+    };
+    let tokens = seal(app, project, authorization, &account, tokens)?;
+    let flow = Flow { app, project, authorization, tokens, account, profile };
+    for _ in 0..TRIES {
+        if let Some(code) = flow.attempt().await? {
+            return Ok(code);
+        }
+    }
+    Err(KnownError::ServiceUnavailable.into())
+}
+
+fn seal(
+    app: &App,
+    project: &Project,
+    authorization: &Authorization,
+    account: &ProviderAccount,
+    tokens: &Tokens,
+) -> Result<ProviderTokens, Error> {
+    let owner = authorizations::owner(&project.id, account);
+    let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &owner, token);
+    Ok(ProviderTokens {
+        access: seal(&tokens.access_token)?,
+        refresh: tokens.refresh_token.as_ref().map(seal).transpose()?,
+        expires_at: tokens.expires_at,
+        scope: tokens.scope.clone().or_else(|| authorization.provider_scope.clone()).unwrap_or_default(),
+    })
+}
+
+/// What is known of the account here.
+struct Known {
+    account_owner: Option<AccountClaim>,
+    email_owner: Option<EmailClaim>,
+    flow_user: Option<UserRow>,
+}
+
+impl Flow<'_> {
+    /// Decides and writes; `None` when somebody changed what the decision was made on.
+    async fn attempt(&self) -> Result<Option<SecretString>, Error> {
+        let known = self.read().await?;
+        let decision = self.decide(&known)?;
+        let project = &self.project.id;
+        let (user, is_new_user) = match (&decision, &known.flow_user) {
+            (Decision::SignIn(user) | Decision::Attach(user), _) => (Target::Id(*user), false),
+            (Decision::Upgrade { email_signs_in, .. }, Some(row)) => (Target::Changed(row, self.upgraded(row, *email_signs_in)), true),
+            (Decision::Upgrade { .. }, None) => return Err(KnownError::CannotGetOwnUserWithoutUser.into()),
+            (Decision::SignUp { email_signs_in }, _) => (Target::New(self.signed_up(*email_signs_in)), true),
+        };
+        let (code, mut others) = self.code(&user, is_new_user)?;
+        let outcome = match user {
+            Target::Id(user) => {
+                if decision == Decision::Attach(user) {
+                    others.extend(provider_accounts::attach(project, &self.account, user)?);
+                    // Whoever is merged by an address has it still; who links has signed in.
+                    let merged_by = self.profile.email.as_ref().filter(|_| self.authorization.purpose == Purpose::Authenticate);
+                    others.extend(merged_by.map(|email| users::has_verified_email(project, email, user)));
+                } else {
+                    others.push(users::exists(project, user));
+                }
+                return written(self.app.store.transact(others).await, code);
+            }
+            Target::Changed(row, user) => self.app.store.change_account(project, row, &user, others).await,
+            Target::New(user) => self.app.store.create_account(project, &user, others).await,
+        };
+        match outcome {
+            Ok(Outcome::Done) => Ok(Some(code)),
+            Ok(_) => Ok(None),
+            Err(error) => written(Err(error), code),
+        }
+    }
+
+    async fn read(&self) -> Result<Known, Error> {
+        let project = &self.project.id;
+        let account_key = account_claim_key(project, &self.account);
+        let email_key = self.profile.email.as_ref().map(|email| email_claim_key(project, email));
+        let user_key = self.authorization.user_id.map(|user| user_key(project, user));
+        let keys = [Some(&account_key), email_key.as_ref(), user_key.as_ref()];
+        let mut items = self.app.store.get_many(keys.into_iter().flatten().cloned()).await?;
+        Ok(Known {
+            account_owner: items.entity(&account_key)?,
+            email_owner: email_key.map(|key| items.entity(&key)).transpose()?.flatten(),
+            flow_user: user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?,
+        })
+    }
+
+    fn decide(&self, known: &Known) -> Result<Decision, Error> {
+        let purpose = self.authorization.purpose;
+        // Who is no longer anonymous has signed up elsewhere meanwhile, and this flow is then one of its own.
+        let flow_user = known.flow_user.as_ref().filter(|row| purpose == Purpose::Link || row.user.is_anonymous);
+        if purpose == Purpose::Link && flow_user.is_none() {
+            return Err(KnownError::CannotGetOwnUserWithoutUser.into());
+        }
+        let situation = Situation {
+            purpose,
+            flow_user: flow_user.map(|row| row.user.id),
+            account_owner: known.account_owner.map(|claim| claim.user_id),
+            email: self.profile.email.as_ref().map(|email| (email, self.profile.email_verified)),
+            email_owner: known.email_owner.as_ref().map(|claim| (claim.user_id, claim.is_verified)),
+            strategy: self.project.config.oauth_account_merge_strategy,
+            sign_up_enabled: self.project.config.sign_up_enabled,
+        };
+        situation.decide().map_err(|refusal| refused(refusal, self.profile.email.as_ref()).into())
+    }
+
+    fn signed_up(&self, email_signs_in: bool) -> User {
+        self.with_account(User::new(&self.app.entropy, self.app.clock.now()), email_signs_in)
+    }
+
+    fn upgraded(&self, row: &UserRow, email_signs_in: bool) -> User {
+        let mut user = row.user.clone();
+        user.upgrade(self.app.clock.now());
+        self.with_account(user, email_signs_in)
+    }
+
+    fn with_account(&self, mut user: User, email_signs_in: bool) -> User {
+        user.display_name = user.display_name.or_else(|| self.profile.name.clone());
+        user.profile_image_url = user.profile_image_url.or_else(|| self.profile.picture.clone());
+        if let Some(email) = &self.profile.email {
+            let id = user.add_primary_email(&self.app.entropy, email.clone(), self.profile.email_verified);
+            for channel in user.channels.iter_mut().filter(|channel| channel.id == id) {
+                channel.used_for_auth = email_signs_in;
+            }
+        }
+        user.provider_accounts.push(self.account.clone());
+        user
+    }
+
+    /// A new code for the user, and what is written with it.
+    fn code(&self, user: &Target<'_>, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
+        let user_id = user.id();
+        let code = crate::oauth_code::new(self.app, user_id);
+        let stored = AuthorizationCode {
+            user_id,
+            redirect_uri: self.authorization.redirect_uri.clone(),
+            code_challenge: self.authorization.code_challenge.clone(),
+            after_callback_redirect_url: self.authorization.after_callback_redirect_url.clone(),
+            is_new_user,
+            expires_at: after(self.app.clock.now(), CODE_LIFE),
+            session_id: None,
+        };
+        let project = &self.project.id;
+        let keep = authorizations::keep_tokens(project, user_id, &self.account, &self.tokens)?;
+        Ok((code.clone(), vec![authorizations::create_code(project, &code, &stored)?, keep]))
+    }
+}
+
+/// The user that a flow ends with.
+enum Target<'a> {
+    Id(shared::model::id::UserId),
+    Changed(&'a UserRow, User),
+    New(User),
+}
+
+impl Target<'_> {
+    fn id(&self) -> shared::model::id::UserId {
+        match self {
+            Self::Id(id) => *id,
+            Self::Changed(_, user) | Self::New(user) => user.id,
+        }
+    }
+}
+
+fn refused(refusal: Refusal, email: Option<&Email>) -> KnownError {
+    match refusal {
+        Refusal::OfAnother => KnownError::OauthConnectionAlreadyConnectedToAnotherUser,
+        Refusal::SignUpNotEnabled => KnownError::SignUpNotEnabled,
+        Refusal::EmailTaken { would_work_if_verified } => KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
+            r#type: "email",
+            contact_channel_value: email.map(ToString::to_string),
+            would_work_if_email_was_verified: would_work_if_verified,
+        },
+    }
+}
+
+/// A code that is written, or nothing when something changed under it.
+fn written(result: Result<(), store::Error>, code: SecretString) -> Result<Option<SecretString>, Error> {
+    match result {
+        Ok(()) => Ok(Some(code)),
+        Err(store::Error::Conflict(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

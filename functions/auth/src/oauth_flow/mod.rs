@@ -1,0 +1,194 @@
+//! The second half of an OAuth flow (WIRE.md §5.4, callback): the state is taken, the provider's code becomes an account, the account a
+//! user, and the user is sent to the app with a code of ours; or with the reason why not.
+
+mod account;
+
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use jiff::SignedDuration;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::{Value, json};
+use shared::App;
+use shared::http::Json;
+use shared::model::id::ProjectId;
+use shared::model::project::{OAuthProvider, Project};
+use shared::model::redirect::RedirectUrl;
+use shared::oauth::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
+use shared::oauth::catalog::{self, Identity};
+use shared::oauth::exchange::{Grant, Peer};
+use shared::oauth::outgoing::{Fault, Outgoing};
+use shared::product_api::{Error, KnownError};
+use url::Url;
+
+use crate::oauth_callback::ProviderAnswer;
+
+/// A new inner state. It names its project, so that the callback reads both at once.
+pub(crate) fn state(app: &App, project: &ProjectId) -> SecretString {
+    format!("{}.{project}", app.entropy.code().expose_secret()).into()
+}
+
+fn project_of(state: &str) -> Option<ProjectId> {
+    state.split_once('.').and_then(|(_, project)| ProjectId::parse(project).ok())
+}
+
+/// Where a provider sends users back.
+pub(crate) fn callback(app: &App, provider_id: &str) -> String {
+    format!("{}/api/v1/auth/oauth/callback/{provider_id}", app.settings.api_url)
+}
+
+/// The cookie that the callback looks for. A provider that posts its answer sends it across sites, which takes `SameSite=None`.
+pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
+    let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
+    format!("{COOKIE_PREFIX}{}=true; Path=/; Max-Age={}; HttpOnly; {rest}", state.expose_secret(), life.as_secs())
+}
+
+fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {
+    let wanted = format!("{COOKIE_PREFIX}{}=true", state.expose_secret());
+    let texts = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+    texts.flat_map(|text| text.split(';')).any(|cookie| cookie.trim() == wanted)
+}
+
+/// Ends a flow.
+pub(crate) async fn finish(app: &App, headers: &HeaderMap, provider_id: &str, answer: &ProviderAnswer) -> Response {
+    let state = SecretString::from(answer.state.clone());
+    let (authorization, project) = match take(app, &state).await {
+        Ok(Some(taken)) => taken,
+        Ok(None) => return KnownError::OauthStateNotFound.into_response(),
+        Err(error) => return error.into_response(),
+    };
+    let in_redirect_mode = authorization.response_mode == ResponseMode::Redirect;
+    let is_of_this_browser = !in_redirect_mode || has_cookie(headers, &state);
+    let mut response = if authorization.provider_id == provider_id && is_of_this_browser {
+        end(app, &project, &authorization, &state, answer).await
+    } else {
+        // Another provider's answer (RFC 9700 §4.4), or another browser's flow.
+        KnownError::OauthStateNotFound.into_response()
+    };
+    if in_redirect_mode && let Ok(gone) = HeaderValue::from_str(&cookie(app, &state, SignedDuration::ZERO)) {
+        response.headers_mut().append(header::SET_COOKIE, gone);
+    }
+    response
+}
+
+/// Takes the authorization of a state, with its project: one round trip.
+async fn take(app: &App, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
+    let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
+    let (authorization, row) = futures_util::try_join!(app.store.take_authorization(state), app.store.project(&project))?;
+    Ok(authorization.filter(|authorization| authorization.project_id == project).zip(row.map(|row| row.project)))
+}
+
+async fn end(app: &App, project: &Project, authorization: &Authorization, state: &SecretString, answer: &ProviderAnswer) -> Response {
+    match proceed(app, project, authorization, state, answer).await {
+        Ok(code) => {
+            let url = authorization.redirect_uri.with_query("code", code.expose_secret());
+            see_other(with(url, "state", &authorization.state))
+        }
+        Err(error) => refused(project, authorization, error),
+    }
+}
+
+async fn proceed(
+    app: &App,
+    project: &Project,
+    authorization: &Authorization,
+    state: &SecretString,
+    answer: &ProviderAnswer,
+) -> Result<SecretString, Error> {
+    if authorization.expires_at <= app.clock.now() {
+        return Err(KnownError::OuterOauthTimeout.into());
+    }
+    if !project.redirects().trust_for_oauth(&authorization.redirect_uri) {
+        return Err(KnownError::RedirectUrlNotWhitelisted.into());
+    }
+    let provider = project.config.oauth_providers.iter().find(|provider| provider.id == authorization.provider_id);
+    let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    let code = code_of(provider, answer)?;
+    let secret = app.sealer.open(&format!("{}/{}", project.id, provider.id), &provider.client_secret)?;
+    let verifier = app.sealer.open("oauth-verifier", &authorization.verifier)?;
+    let outgoing = Outgoing::new(app.settings.allow_private_issuers);
+    let peer = Peer { outgoing, provider, client_secret: &secret, now: app.clock.now() };
+    let (callback, nonce) = (callback(app, &provider.id), authorization::challenge(state.expose_secret()));
+    let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce };
+    let (tokens, mut profile) = peer.account(&grant).await.map_err(|fault| {
+        tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider gave no account");
+        fault_error(&fault)
+    })?;
+    profile.name = profile.name.or_else(|| name_of(answer));
+    account::resolve(app, project, authorization, &tokens, &profile).await
+}
+
+/// The provider's code, or what it says instead.
+fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&'a str, KnownError> {
+    match answer.error.as_deref() {
+        Some("temporarily_unavailable" | "server_error") => return Err(KnownError::OauthProviderTemporarilyUnavailable),
+        Some(_) => return Err(KnownError::OauthProviderAccessDenied),
+        None => {}
+    }
+    let issuer = match catalog::find(&provider.id).map(|known| known.identity) {
+        Some(Identity::IdToken { issuer, .. }) => Some(issuer),
+        Some(Identity::Api(_)) => None,
+        None => provider.issuer.as_deref(),
+    };
+    // RFC 9207 §2.4: an answer that names another issuer is one of a mix-up.
+    if answer.iss.as_deref().zip(issuer).is_some_and(|(named, wanted)| named != wanted) {
+        return Err(KnownError::InvalidAuthorizationCode);
+    }
+    answer.code.as_deref().filter(|code| !code.is_empty()).ok_or(KnownError::InvalidAuthorizationCode)
+}
+
+/// The name in Apple's form: `{"name":{"firstName","lastName"}}`.
+fn name_of(answer: &ProviderAnswer) -> Option<String> {
+    let user: Value = serde_json::from_str(answer.user.as_deref()?).ok()?;
+    let parts = ["firstName", "lastName"].map(|part| user["name"][part].as_str().unwrap_or_default().trim());
+    let name: String = parts.join(" ").trim().chars().take(256).collect();
+    (!name.is_empty()).then_some(name)
+}
+
+fn fault_error(fault: &Fault) -> KnownError {
+    match fault {
+        Fault::Refused(_) => KnownError::InvalidAuthorizationCode,
+        Fault::Unavailable(_) | Fault::Senseless(_) | Fault::Private(_) => KnownError::OauthProviderTemporarilyUnavailable,
+    }
+}
+
+/// Sends the user back with the reason: to the app if it is trusted, else to its page for errors; else it is told here.
+fn refused(project: &Project, authorization: &Authorization, error: Error) -> Response {
+    let rules = project.redirects();
+    let urls = [Some(&authorization.redirect_uri), authorization.error_redirect_url.as_ref()];
+    let target = urls.into_iter().flatten().find(|url| rules.trust_for_oauth(url));
+    let known = error.known();
+    match target {
+        Some(url) => see_other(error_url(url, &authorization.state, &known)),
+        None => known.into_response(),
+    }
+}
+
+fn error_url(url: &RedirectUrl, state: &str, error: &KnownError) -> Url {
+    let details = error.body().get("details").cloned().unwrap_or_else(|| json!({}));
+    let text = error.to_string();
+    let url = url.with_query("error", "server_error");
+    [
+        ("error_description", text.as_str()),
+        ("errorCode", error.code()),
+        ("message", &text),
+        ("details", &details.to_string()),
+        ("state", state),
+    ]
+    .into_iter()
+    .fold(url, |url, (name, value)| with(url, name, value))
+}
+
+fn with(mut url: Url, name: &str, value: &str) -> Url {
+    url.query_pairs_mut().append_pair(name, value);
+    url
+}
+
+/// 303, so that a form that was posted here is not posted on (RFC 9700 §4.12).
+fn see_other(url: Url) -> Response {
+    let mut response = (StatusCode::SEE_OTHER, Json(json!({}))).into_response();
+    let value = HeaderValue::from_str(url.as_str());
+    if let Ok(location) = value {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}

@@ -1,0 +1,65 @@
+//! The second factor: the secret of an authenticator app, and sign-ins that wait for its code (WIRE.md §5.3).
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::code::Rejected;
+use super::id::{ProjectId, UserId};
+use super::session::after;
+use super::user::User;
+use crate::crypto::seal::{Error, Sealed, Sealer};
+use crate::crypto::totp::TotpSecret;
+use crate::entropy::Entropy;
+
+/// How long a sign-in waits for its second factor (WIRE.md §4).
+const LIFE: SignedDuration = SignedDuration::from_mins(5);
+
+/// The second factor of a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totp {
+    pub secret: Sealed,
+    /// The time step of the last code that was accepted: each is accepted once (RFC 6238 §5.2).
+    pub last_step: u64,
+}
+
+fn owner(project: &ProjectId, user: UserId) -> String {
+    format!("totp/{project}/{user}")
+}
+
+impl Totp {
+    pub fn seal(sealer: &Sealer, entropy: &Entropy, project: &ProjectId, user: UserId, secret: &TotpSecret) -> Result<Self, Error> {
+        Ok(Self { secret: sealer.seal(entropy, &owner(project, user), secret.text())?, last_step: 0 })
+    }
+
+    /// The time step of a code that is right now and was not accepted before.
+    pub fn check(&self, sealer: &Sealer, project: &ProjectId, user: UserId, code: &str, now: Timestamp) -> Result<Option<u64>, Error> {
+        let text = sealer.open(&owner(project, user), &self.secret)?;
+        let secret = TotpSecret::parse(secrecy::ExposeSecret::expose_secret(&text).to_owned()).map_err(|_| Error)?;
+        Ok(secret.check(code, now).filter(|step| *step > self.last_step))
+    }
+}
+
+/// A sign-in whose first factor is proved, kept under the digest of its attempt code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MfaAttempt {
+    pub user_id: UserId,
+    /// Whether the first factor created the account.
+    pub is_new_user: bool,
+    /// The user's `session_epoch` then: what ends sessions ends this, too.
+    pub session_epoch: u64,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub expires_at: Timestamp,
+    pub used: bool,
+}
+
+impl MfaAttempt {
+    pub fn new(user: &User, is_new_user: bool, now: Timestamp) -> Self {
+        Self { user_id: user.id, is_new_user, session_epoch: user.session_epoch, expires_at: after(now, LIFE), used: false }
+    }
+
+    /// Decides on an attempt code; `attempts` counts this one.
+    pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
+        let attempt = attempt.ok_or(Rejected::NotFound)?;
+        Rejected::of(attempt.expires_at, attempt.used, attempts, now).map_or(Ok(attempt), Err)
+    }
+}

@@ -1,0 +1,175 @@
+//! Who signs in by an account at a provider (WIRE.md §5.4, account resolution). Pure: what is known goes in, one decision comes out.
+
+use super::email::Email;
+use super::id::UserId;
+use super::project::MergeStrategy;
+use crate::oauth::authorization::Purpose;
+
+/// What is known when a provider has named an account.
+#[derive(Debug, Clone)]
+pub struct Situation<'a> {
+    pub purpose: Purpose,
+    /// The user of the flow's token: whom to link to, or whom to upgrade.
+    pub flow_user: Option<UserId>,
+    /// Whose account it is already.
+    pub account_owner: Option<UserId>,
+    /// The address that the provider names, and whether it says it is verified.
+    pub email: Option<(&'a Email, bool)>,
+    /// Who signs in with that address here, and whether it is verified here.
+    pub email_owner: Option<(UserId, bool)>,
+    pub strategy: MergeStrategy,
+    pub sign_up_enabled: bool,
+}
+
+/// What happens with the account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// It is this user's already.
+    SignIn(UserId),
+    /// It becomes one more way for this user to sign in.
+    Attach(UserId),
+    /// A new user gets it; whether its address signs in as well.
+    SignUp { email_signs_in: bool },
+    /// The anonymous user of the flow becomes an ordinary one with it.
+    Upgrade { user: UserId, email_signs_in: bool },
+}
+
+/// Why an account does not sign in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Somebody else has the account.
+    OfAnother,
+    /// Somebody else signs in with the address; whether verifying it here would help.
+    EmailTaken {
+        would_work_if_verified: bool,
+    },
+    SignUpNotEnabled,
+}
+
+impl Situation<'_> {
+    pub fn decide(&self) -> Result<Decision, Refusal> {
+        match (self.purpose, self.flow_user, self.account_owner) {
+            (Purpose::Link, Some(user), Some(owner)) if user == owner => Ok(Decision::SignIn(user)),
+            (Purpose::Link, _, Some(_)) => Err(Refusal::OfAnother),
+            (Purpose::Link, Some(user), None) => Ok(Decision::Attach(user)),
+            // A flow that links has a user, or it would not have begun.
+            (Purpose::Link, None, None) => Err(Refusal::OfAnother),
+            (Purpose::Authenticate, _, Some(owner)) => Ok(Decision::SignIn(owner)),
+            (Purpose::Authenticate, _, None) => self.new_account(),
+        }
+    }
+
+    fn new_account(&self) -> Result<Decision, Refusal> {
+        let owner = self.email_owner.filter(|(owner, _)| Some(*owner) != self.flow_user);
+        let mut email_signs_in = self.email.is_some();
+        if let (Some((_, verified_there)), Some((owner, verified_here))) = (self.email, owner) {
+            match self.strategy {
+                // Both, or whoever registered first with somebody else's address would share an account with its owner.
+                MergeStrategy::LinkMethod if verified_here && verified_there => return Ok(Decision::Attach(owner)),
+                MergeStrategy::LinkMethod => return Err(Refusal::EmailTaken { would_work_if_verified: !verified_here }),
+                MergeStrategy::RaiseError => return Err(Refusal::EmailTaken { would_work_if_verified: false }),
+                MergeStrategy::AllowDuplicates => email_signs_in = false,
+            }
+        }
+        if !self.sign_up_enabled {
+            return Err(Refusal::SignUpNotEnabled);
+        }
+        Ok(match self.flow_user {
+            Some(user) => Decision::Upgrade { user, email_signs_in },
+            None => Decision::SignUp { email_signs_in },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entropy::Entropy;
+
+    struct World {
+        ada: UserId,
+        eve: UserId,
+        email: Email,
+    }
+
+    fn world() -> World {
+        let id = || UserId::from(Entropy::system().uuid());
+        World { ada: id(), eve: id(), email: Email::parse("ada@example.com").expect("valid") }
+    }
+
+    impl World {
+        fn situation(&self, purpose: Purpose) -> Situation<'_> {
+            Situation {
+                purpose,
+                flow_user: None,
+                account_owner: None,
+                email: Some((&self.email, true)),
+                email_owner: None,
+                strategy: MergeStrategy::LinkMethod,
+                sign_up_enabled: true,
+            }
+        }
+    }
+
+    #[test]
+    fn an_account_signs_in_whom_it_belongs_to() {
+        let world = world();
+        for flow_user in [None, Some(world.eve)] {
+            let known =
+                Situation { account_owner: Some(world.ada), flow_user, sign_up_enabled: false, ..world.situation(Purpose::Authenticate) };
+            assert_eq!(known.decide(), Ok(Decision::SignIn(world.ada)));
+        }
+    }
+
+    #[test]
+    fn accounts_are_merged_only_when_both_addresses_are_verified() {
+        let world = world();
+        for (here, there, wanted) in [
+            (true, true, Ok(Decision::Attach(world.ada))),
+            (false, true, Err(Refusal::EmailTaken { would_work_if_verified: true })),
+            (true, false, Err(Refusal::EmailTaken { would_work_if_verified: false })),
+            (false, false, Err(Refusal::EmailTaken { would_work_if_verified: true })),
+        ] {
+            let email = Some((&world.email, there));
+            let taken = Situation { email, email_owner: Some((world.ada, here)), ..world.situation(Purpose::Authenticate) };
+            assert_eq!(taken.decide(), wanted, "here {here}, there {there}");
+        }
+    }
+
+    #[test]
+    fn the_strategy_of_the_project_decides_on_an_address_that_is_taken() {
+        let world = world();
+        let taken = Situation { email_owner: Some((world.ada, true)), ..world.situation(Purpose::Authenticate) };
+        let raise = Situation { strategy: MergeStrategy::RaiseError, ..taken.clone() };
+        assert_eq!(raise.decide(), Err(Refusal::EmailTaken { would_work_if_verified: false }));
+        let duplicate = Situation { strategy: MergeStrategy::AllowDuplicates, ..taken };
+        assert_eq!(duplicate.decide(), Ok(Decision::SignUp { email_signs_in: false }));
+    }
+
+    #[test]
+    fn who_is_new_signs_up_where_that_is_allowed() {
+        let world = world();
+        let new = world.situation(Purpose::Authenticate);
+        assert_eq!(new.decide(), Ok(Decision::SignUp { email_signs_in: true }));
+        let without_email = Situation { email: None, ..new.clone() };
+        assert_eq!(without_email.decide(), Ok(Decision::SignUp { email_signs_in: false }));
+        let upgraded = Situation { flow_user: Some(world.eve), ..new.clone() };
+        assert_eq!(upgraded.decide(), Ok(Decision::Upgrade { user: world.eve, email_signs_in: true }));
+        for closed in [new, upgraded] {
+            assert_eq!(Situation { sign_up_enabled: false, ..closed }.decide(), Err(Refusal::SignUpNotEnabled));
+        }
+    }
+
+    #[test]
+    fn a_link_goes_to_the_user_of_the_flow_alone() {
+        let world = world();
+        let link = Situation { flow_user: Some(world.ada), sign_up_enabled: false, ..world.situation(Purpose::Link) };
+        assert_eq!(link.decide(), Ok(Decision::Attach(world.ada)));
+        // The address says nothing: whoever links has signed in.
+        let taken = Situation { email_owner: Some((world.eve, false)), ..link.clone() };
+        assert_eq!(taken.decide(), Ok(Decision::Attach(world.ada)));
+        assert_eq!(Situation { account_owner: Some(world.ada), ..link.clone() }.decide(), Ok(Decision::SignIn(world.ada)));
+        assert_eq!(Situation { account_owner: Some(world.eve), ..link.clone() }.decide(), Err(Refusal::OfAnother));
+        assert_eq!(Situation { flow_user: None, ..link }.decide(), Err(Refusal::OfAnother));
+    }
+}

@@ -1,0 +1,125 @@
+//! Whose account it is: merging, linking, upgrading, signing up (WIRE.md §5.4, account resolution).
+
+use serde_json::{Value, json};
+use support::TestApp;
+use support::provider::Provider;
+
+use super::oauth_callback::{ada, begin, error_of, flow, parameter, sign_in, start};
+
+async fn strategy(app: &TestApp, provider: &Provider, strategy: &str) {
+    app.configure(json!({ "config": { "oauth_providers": [provider.setting()], "oauth_account_merge_strategy": strategy } })).await;
+}
+
+fn unverified() -> Value {
+    json!({ "sub": "acme|1", "email": "ada@example.com", "email_verified": false })
+}
+
+#[tokio::test]
+async fn addresses_that_are_verified_on_both_sides_are_one_account() {
+    let (app, provider) = start().await;
+    let here = app.sign_in_by_mail("ada@example.com").await;
+    let (there, me) = sign_in(&app, &provider, ada()).await;
+    assert_eq!(there.user_id, here.user_id);
+    assert_eq!(me["oauth_providers"].as_array().unwrap().len(), 1);
+    let (again, _) = sign_in(&app, &provider, unverified()).await;
+    assert_eq!(again.user_id, here.user_id, "the account is known by its id now, not by its address");
+}
+
+#[tokio::test]
+async fn an_address_that_is_unverified_on_one_side_merges_nothing() {
+    let (app, provider) = start().await;
+    // Whoever registers with somebody else's address does not get into that person's account later.
+    let squatter = app.sign_up("ada@example.com").await;
+    let url = flow(&app, &provider, ada(), &[]).await;
+    assert_eq!(error_of(&url), "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
+    let details: Value = serde_json::from_str(&parameter(&url, "details")).unwrap();
+    assert_eq!(details, json!({ "type": "email", "contact_channel_value": "ada@example.com", "would_work_if_email_was_verified": true }));
+    assert_eq!(parameter(&url, "state"), "the app's own state");
+
+    app.sign_in_by_mail("eve@example.com").await;
+    let mut eve = unverified();
+    eve["email"] = "eve@example.com".into();
+    let url = flow(&app, &provider, eve, &[]).await;
+    assert_eq!(error_of(&url), "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
+    assert!(parameter(&url, "details").contains(r#""would_work_if_email_was_verified":false"#));
+    let me = app.signed_in(&squatter).get("/api/v1/users/me").await.json();
+    assert_eq!(me["oauth_providers"], json!([]));
+}
+
+#[tokio::test]
+async fn the_strategy_of_the_project_decides() {
+    let (app, provider) = start().await;
+    let here = app.sign_in_by_mail("ada@example.com").await;
+    strategy(&app, &provider, "raise_error").await;
+    let url = flow(&app, &provider, ada(), &[]).await;
+    assert_eq!(error_of(&url), "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
+    strategy(&app, &provider, "allow_duplicates").await;
+    let (there, me) = sign_in(&app, &provider, ada()).await;
+    assert_ne!(there.user_id, here.user_id);
+    assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&"ada@example.com".into(), &true.into()));
+    // The address still signs in the first.
+    assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, here.user_id);
+}
+
+#[tokio::test]
+async fn nobody_signs_up_where_that_is_off_and_who_has_an_account_signs_in() {
+    let (app, provider) = start().await;
+    let (known, _) = sign_in(&app, &provider, ada()).await;
+    app.configure(json!({ "config": { "sign_up_enabled": false } })).await;
+    assert_eq!(sign_in(&app, &provider, ada()).await.0.user_id, known.user_id);
+    let url = flow(&app, &provider, json!({ "sub": "acme|2" }), &[]).await;
+    assert_eq!(error_of(&url), "SIGN_UP_NOT_ENABLED");
+}
+
+#[tokio::test]
+async fn an_anonymous_user_is_upgraded_and_keeps_its_id() {
+    let (app, provider) = start().await;
+    let anonymous = app.client().request("POST", "/api/v1/auth/anonymous/sign-up").send().await.json();
+    let token = anonymous["access_token"].as_str().unwrap();
+    let landed = flow(&app, &provider, ada(), &[("token", token)]).await;
+    let body = super::oauth_callback::exchange(&app, &parameter(&landed, "code")).await.json();
+    assert_eq!(body["is_new_user"], true);
+    let me = app.client().with("x-stack-access-token", body["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
+    assert_eq!((&me["id"], &me["is_anonymous"]), (&anonymous["user_id"], &false.into()));
+    assert_eq!((&me["primary_email"], &me["display_name"]), (&"ada@example.com".into(), &"Ada Lovelace".into()));
+}
+
+#[tokio::test]
+async fn a_user_links_an_account_and_nobody_links_that_of_another() {
+    let (app, provider) = start().await;
+    let (ada_there, eve) = (app.sign_up("ada@home.example").await, app.sign_up("eve@home.example").await);
+    let link = [("type", "link"), ("token", ada_there.access_token.as_str())];
+    let landed = flow(&app, &provider, ada(), &link).await;
+    assert_eq!(super::oauth_callback::exchange(&app, &parameter(&landed, "code")).await.json()["is_new_user"], false);
+    assert_eq!(sign_in(&app, &provider, ada()).await.0.user_id, ada_there.user_id);
+    // Linking again is no error, and no second account.
+    flow(&app, &provider, ada(), &link).await;
+    let me = app.signed_in(&ada_there).get("/api/v1/users/me").await.json();
+    assert_eq!(me["oauth_providers"].as_array().unwrap().len(), 1);
+
+    let url = flow(&app, &provider, ada(), &[("type", "link"), ("token", &eve.access_token)]).await;
+    assert_eq!(error_of(&url), "OAUTH_CONNECTION_ALREADY_CONNECTED_TO_ANOTHER_USER");
+    // A user who is gone meanwhile links nothing.
+    let location = begin(&app, &[("type", "link"), ("token", &eve.access_token)]).await;
+    assert_eq!(app.server().delete(&format!("/api/v1/users/{}", eve.user_id)).await.status(), 200);
+    let (code, state) = provider.allow(&app, &location, json!({ "sub": "acme|3" }));
+    let url = super::oauth_callback::landed(&super::oauth_callback::come_back(&app, &code, &state).await);
+    assert_eq!(error_of(&url), "CANNOT_GET_OWN_USER_WITHOUT_USER");
+}
+
+#[tokio::test]
+async fn thirty_flows_with_one_new_account_make_one_user() {
+    let (app, provider) = start().await;
+    let mut waiting = Vec::new();
+    for _ in 0..30 {
+        let location = begin(&app, &[]).await;
+        waiting.push(provider.allow(&app, &location, ada()));
+    }
+    let flows = waiting.iter().map(|(code, state)| super::oauth_callback::come_back(&app, code, state));
+    let answers = futures_util::future::join_all(flows).await;
+    assert!(answers.iter().all(|answer| answer.status() == 303));
+    let users = app.server().get("/api/v1/users").await.json();
+    assert_eq!(users["items"].as_array().unwrap().len(), 1);
+    let codes = answers.iter().filter(|answer| answer.header("location").unwrap().contains("code=")).count();
+    assert!(codes > 0);
+}

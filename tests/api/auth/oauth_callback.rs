@@ -1,0 +1,192 @@
+//! The way back from a provider, `GET` and `POST /api/v1/auth/oauth/callback/{provider_id}`, and the code it ends with.
+
+use serde_json::{Value, json};
+use support::provider::Provider;
+use support::{Answer, SignedIn, TestApp};
+use url::Url;
+
+use super::oauth_authorize::{authorize, parameters_with};
+use super::{assert_error, opens_own_data};
+
+pub(super) const TOKEN: &str = "/api/v1/auth/oauth/token";
+/// RFC 7636, appendix B; the challenge is in the good request.
+pub(super) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub(super) const REDIRECT_URI: &str = "http://localhost:3000/handler/callback";
+
+/// A service whose project signs in with a provider that is there.
+pub(super) async fn start() -> (TestApp, Provider) {
+    let (app, provider) = (TestApp::start().await, Provider::start().await);
+    app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
+    (app, provider)
+}
+
+pub(super) fn ada() -> Value {
+    json!({ "sub": "acme|1", "email": "ada@example.com", "email_verified": true, "name": "Ada Lovelace", "picture": "https://p.example/ada.png" })
+}
+
+/// Begins a flow in JSON mode: where the user is sent.
+pub(super) async fn begin(app: &TestApp, others: &[(&'static str, &str)]) -> Url {
+    let mut parameters = parameters_with(app, others);
+    parameters.push(("response_mode", "json".to_owned()));
+    let answer = authorize(app, "acme", &parameters).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer.json()["location"].as_str().unwrap().parse().unwrap()
+}
+
+/// The provider sends the user back.
+pub(super) async fn come_back(app: &TestApp, code: &str, state: &str) -> Answer {
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("code", code).append_pair("state", state).finish();
+    app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?{query}")).await
+}
+
+/// A whole flow with an account: where the user ends.
+pub(super) async fn flow(app: &TestApp, provider: &Provider, account: Value, others: &[(&'static str, &str)]) -> Url {
+    let location = begin(app, others).await;
+    let (code, state) = provider.allow(app, &location, account);
+    landed(&come_back(app, &code, &state).await)
+}
+
+#[track_caller]
+pub(super) fn landed(answer: &Answer) -> Url {
+    assert_eq!(answer.status(), 303, "{}", answer.text());
+    answer.header("location").unwrap().parse().unwrap()
+}
+
+pub(super) fn parameter(url: &Url, name: &str) -> String {
+    url.query_pairs().find(|(key, _)| key == name).unwrap_or_else(|| panic!("no {name} in {url}")).1.into_owned()
+}
+
+/// The error that the app is told.
+pub(super) fn error_of(url: &Url) -> String {
+    assert_eq!(parameter(url, "error"), "server_error");
+    assert!(!url.query_pairs().any(|(name, _)| name == "code"), "{url}");
+    parameter(url, "errorCode")
+}
+
+pub(super) fn exchange_of(app: &TestApp, code: &str) -> Value {
+    json!({
+        "grant_type": "authorization_code", "client_id": app.project_id(), "client_secret": "__stack_public_client__", "code": code,
+        "redirect_uri": REDIRECT_URI, "code_verifier": VERIFIER,
+    })
+}
+
+/// What the app gets for the code it was sent.
+pub(super) async fn exchange(app: &TestApp, code: &str) -> Answer {
+    app.anonymous().post(TOKEN, exchange_of(app, code)).await
+}
+
+/// Signs in with an account.
+pub(super) async fn sign_in(app: &TestApp, provider: &Provider, account: Value) -> (SignedIn, Value) {
+    let landed = flow(app, provider, account, &[]).await;
+    let answer = exchange(app, &parameter(&landed, "code")).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    let mut body = answer.json();
+    let me = app.client().with("x-stack-access-token", body["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
+    body["user_id"] = me["id"].clone();
+    (SignedIn::of(me["primary_email"].as_str().unwrap_or_default(), &body), me)
+}
+
+#[tokio::test]
+async fn a_new_account_signs_up_and_the_next_time_in() {
+    let (app, provider) = start().await;
+    let landed = flow(&app, &provider, ada(), &[("after_callback_redirect_url", "http://localhost:3000/welcome")]).await;
+    assert!(landed.as_str().starts_with(REDIRECT_URI) && landed.fragment().is_none(), "{landed}");
+    assert_eq!(parameter(&landed, "state"), "the app's own state");
+    let answer = exchange(&app, &parameter(&landed, "code")).await;
+    assert_eq!((answer.status(), answer.header("cache-control")), (200, Some("no-store")));
+    let body = answer.json();
+    assert_eq!((&body["newUser"], &body["is_new_user"], &body["token_type"]), (&true.into(), &true.into(), &"Bearer".into()));
+    assert_eq!(body["after_callback_redirect_url"], "http://localhost:3000/welcome");
+
+    let (again, me) = sign_in(&app, &provider, ada()).await;
+    assert!(opens_own_data(&app, &again).await);
+    assert_eq!((&me["display_name"], &me["profile_image_url"]), (&"Ada Lovelace".into(), &"https://p.example/ada.png".into()));
+    assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&"ada@example.com".into(), &true.into()));
+    let account = &me["oauth_providers"][0];
+    assert_eq!((&account["id"], &account["account_id"]), (&"acme".into(), &"acme|1".into()));
+    assert_eq!(app.server().get("/api/v1/users").await.json()["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_address_that_only_the_userinfo_tells_is_read_there() {
+    let (app, provider) = start().await;
+    let mut account = ada();
+    account["userinfo"] = true.into();
+    let (_, me) = sign_in(&app, &provider, account).await;
+    assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&"ada@example.com".into(), &true.into()));
+    assert!(provider.requests().contains(&"userinfo".to_owned()));
+}
+
+#[tokio::test]
+async fn a_provider_that_posts_a_form_is_understood() {
+    let (app, provider) = start().await;
+    let location = begin(&app, &[]).await;
+    let mut account = ada();
+    account.as_object_mut().unwrap().remove("name");
+    let (code, state) = provider.allow(&app, &location, account);
+    let name = r#"{"name":{"firstName":"Ada","lastName":"King"}}"#;
+    let form = [("code", code.as_str()), ("state", &state), ("user", name)];
+    let answer = app.anonymous().request("POST", "/api/v1/auth/oauth/callback/acme").form(&form).send().await;
+    let body = exchange(&app, &parameter(&landed(&answer), "code")).await.json();
+    let me = app.client().with("x-stack-access-token", body["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
+    assert_eq!(me["display_name"], "Ada King");
+}
+
+#[tokio::test]
+async fn in_redirect_mode_the_flow_ends_in_the_browser_it_began_in() {
+    let (app, provider) = start().await;
+    let begin = || async { authorize(&app, "acme", &parameters_with(&app, &[])).await };
+    let (own, other) = (begin().await, begin().await);
+    let location: Url = own.header("location").unwrap().parse().unwrap();
+    let cookie = |answer: &Answer| answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let (code, state) = provider.allow(&app, &location, ada());
+    let path = format!("/api/v1/auth/oauth/callback/acme?code={code}&state={state}");
+
+    let stranger = app.anonymous().with("cookie", &cookie(&other)).get(&path).await;
+    assert_error(&stranger, 400, "OAUTH_STATE_NOT_FOUND");
+    assert!(stranger.header("set-cookie").unwrap().contains("Max-Age=0"));
+    // The state was shown to another browser, and is good for nobody any more.
+    assert_error(&app.anonymous().with("cookie", &cookie(&own)).get(&path).await, 400, "OAUTH_STATE_NOT_FOUND");
+
+    let own = begin().await;
+    let (code, state) = provider.allow(&app, &own.header("location").unwrap().parse().unwrap(), ada());
+    let path = format!("/api/v1/auth/oauth/callback/acme?code={code}&state={state}");
+    let browser = app.anonymous().with("cookie", &format!("theme=dark; {}; x=y", cookie(&own)));
+    let answer = browser.get(&path).await;
+    assert!(parameter(&landed(&answer), "code").len() == 64 && answer.header("set-cookie").unwrap().contains("Max-Age=0"));
+}
+
+#[tokio::test]
+async fn a_state_works_once_for_its_provider_and_for_ten_minutes() {
+    let (app, provider) = start().await;
+    let other = json!({ "id": "other", "client_id": "x", "client_secret": "y", "issuer": provider.issuer });
+    app.configure(json!({ "config": { "oauth_providers": [provider.setting(), other] } })).await;
+    let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
+    landed(&come_back(&app, &code, &state).await);
+    assert_error(&come_back(&app, &code, &state).await, 400, "OAUTH_STATE_NOT_FOUND");
+
+    // The answer of another provider (RFC 9700 §4.4).
+    let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
+    provider.requests();
+    let mixed = app.anonymous().get(&format!("/api/v1/auth/oauth/callback/other?code={code}&state={state}")).await;
+    assert_error(&mixed, 400, "OAUTH_STATE_NOT_FOUND");
+    assert_eq!(provider.requests(), Vec::<String>::new());
+
+    for state in ["", "unknown", "unknown.6a0c5a8e-58a1-4b0e-9a51-000000000001", &format!("x.{}", app.project_id())] {
+        assert_error(&come_back(&app, "code", state).await, 400, "OAUTH_STATE_NOT_FOUND");
+    }
+    let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
+    app.advance(jiff::SignedDuration::from_mins(11));
+    assert_eq!(error_of(&landed(&come_back(&app, &code, &state).await)), "OUTER_OAUTH_TIMEOUT");
+}
+
+#[tokio::test]
+async fn an_answer_that_names_another_issuer_is_one_of_a_mix_up() {
+    let (app, provider) = start().await;
+    for (issuer, is_right) in [("https://evil.example", false), (provider.issuer.as_str(), true)] {
+        let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
+        let answer = app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?code={code}&state={state}&iss={issuer}")).await;
+        let url = landed(&answer);
+        assert_eq!(url.query_pairs().any(|(name, _)| name == "code"), is_right, "{url}");
+    }
+}

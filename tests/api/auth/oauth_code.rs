@@ -1,0 +1,87 @@
+//! The code that an app exchanges (RFC 6749 §4.1.2, RFC 7636 §4.6).
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::TestApp;
+
+use super::oauth_callback::{REDIRECT_URI, TOKEN, ada, exchange, exchange_of, flow, parameter, start};
+use super::{assert_error, problems};
+
+async fn code(app: &TestApp, provider: &support::provider::Provider) -> String {
+    parameter(&flow(app, provider, ada(), &[]).await, "code")
+}
+
+async fn exchange_with(app: &TestApp, code: &str, name: &str, value: Value) -> support::Answer {
+    let mut body = exchange_of(app, code);
+    body[name] = value;
+    app.anonymous().post(TOKEN, body).await
+}
+
+#[tokio::test]
+async fn a_code_is_bound_to_its_challenge_its_redirect_and_its_project() {
+    let (app, provider) = start().await;
+    let code = code(&app, &provider).await;
+    let other = app.another_project().await;
+    for (name, value, error) in [
+        ("code_verifier", json!("x".repeat(43)), "INVALID_AUTHORIZATION_CODE"),
+        ("code_verifier", json!("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"), "INVALID_AUTHORIZATION_CODE"),
+        ("redirect_uri", json!("http://localhost:3000/other"), "INVALID_AUTHORIZATION_CODE"),
+        ("client_id", json!(other.project_id), "INVALID_AUTHORIZATION_CODE"),
+        ("client_secret", json!("pck_wrong"), "INVALID_OAUTH_CLIENT_ID_OR_SECRET"),
+        ("code", json!(format!("{}{}", &code[..32], "0".repeat(32))), "INVALID_AUTHORIZATION_CODE"),
+        ("code", json!("nonsense"), "INVALID_AUTHORIZATION_CODE"),
+    ] {
+        assert_error(&exchange_with(&app, &code, name, value).await, 400, error);
+    }
+    // Whoever failed burned nothing.
+    assert_eq!(exchange_with(&app, &code, "redirect_uri", json!(format!("{REDIRECT_URI}#fragment"))).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_code_that_comes_again_ends_the_session_it_gave() {
+    let (app, provider) = start().await;
+    let code = code(&app, &provider).await;
+    let tokens = exchange(&app, &code).await.json();
+    let refresh = json!({ "grant_type": "refresh_token", "client_id": app.project_id(), "refresh_token": tokens["refresh_token"] });
+    assert_eq!(app.anonymous().post(TOKEN, refresh.clone()).await.status(), 200);
+    // Without the verifier nothing is shown to be stolen.
+    assert_error(&exchange_with(&app, &code, "code_verifier", json!("x".repeat(43))).await, 400, "INVALID_AUTHORIZATION_CODE");
+    assert_eq!(app.anonymous().post(TOKEN, refresh.clone()).await.status(), 200);
+    assert_error(&exchange(&app, &code).await, 400, "INVALID_AUTHORIZATION_CODE");
+    assert_error(&app.anonymous().post(TOKEN, refresh).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+}
+
+#[tokio::test]
+async fn of_many_who_exchange_a_code_one_gets_tokens_at_most() {
+    let (app, provider) = start().await;
+    let code = code(&app, &provider).await;
+    let answers = futures_util::future::join_all((0..20).map(|_| exchange(&app, &code))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status() == 200).count(), 1);
+    assert_eq!(answers.iter().filter(|answer| answer.status() == 400).count(), 19);
+    let users = app.server().get("/api/v1/users").await.json();
+    let id = users["items"][0]["id"].as_str().unwrap();
+    let sessions = app.server().get(&format!("/api/v1/auth/sessions?user_id={id}")).await.json();
+    assert_eq!(sessions["items"], json!([]), "a code that was shown twice leaves no session");
+}
+
+#[tokio::test]
+async fn a_code_lives_for_five_minutes_and_not_longer_than_its_user() {
+    let (app, provider) = start().await;
+    let late = code(&app, &provider).await;
+    app.advance(SignedDuration::from_mins(5));
+    assert_error(&exchange(&app, &late).await, 400, "INVALID_AUTHORIZATION_CODE");
+    let orphan = code(&app, &provider).await;
+    let users = app.server().get("/api/v1/users").await.json();
+    app.server().delete(&format!("/api/v1/users/{}", users["items"][0]["id"].as_str().unwrap())).await;
+    assert_error(&exchange(&app, &orphan).await, 400, "INVALID_AUTHORIZATION_CODE");
+}
+
+#[tokio::test]
+async fn the_fields_of_the_grant_are_required() {
+    let (app, _) = start().await;
+    for name in ["code", "redirect_uri", "code_verifier"] {
+        let mut body = exchange_of(&app, "x");
+        body.as_object_mut().unwrap().remove(name);
+        assert_eq!(problems(&app.anonymous().post(TOKEN, body).await), [format!("body.{name} is required")]);
+    }
+}

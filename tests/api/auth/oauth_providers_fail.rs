@@ -1,0 +1,110 @@
+//! Providers that are down, slow, wrong or hostile: the app is told, and nothing is half-created.
+
+use serde_json::json;
+use support::TestApp;
+use support::provider::{Fault, Provider};
+
+use super::assert_error;
+use super::oauth_authorize::{authorize, parameters_with};
+use super::oauth_callback::{ada, begin, error_of, flow, landed, sign_in, start};
+
+async fn assert_nobody_signed_up(app: &TestApp) {
+    assert_eq!(app.server().get("/api/v1/users").await.json()["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_creates_nothing() {
+    use Fault::*;
+    let (app, provider) = start().await;
+    let faults = [
+        (Down, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Slow, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Garbage, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Huge, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (RedirectsTokenRequest, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Refuses, "INVALID_AUTHORIZATION_CODE"),
+        (NoIdToken, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (WrongNonce, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (WrongAudience, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (WrongIssuer, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Expired, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (ForgedSignature, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Unsigned, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+    ];
+    for (fault, error) in faults {
+        provider.misbehave(fault);
+        assert_eq!(error_of(&flow(&app, &provider, ada(), &[]).await), error, "{fault:?}");
+        assert_nobody_signed_up(&app).await;
+    }
+    provider.misbehave(OtherUserinfo);
+    let mut account = ada();
+    account["userinfo"] = true.into();
+    assert_eq!(error_of(&flow(&app, &provider, account, &[]).await), "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
+    assert_nobody_signed_up(&app).await;
+}
+
+#[tokio::test]
+async fn a_redirect_of_the_token_endpoint_is_not_followed() {
+    let (app, provider) = start().await;
+    provider.misbehave(Fault::RedirectsTokenRequest);
+    flow(&app, &provider, ada(), &[]).await;
+    assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
+}
+
+#[tokio::test]
+async fn what_the_provider_says_is_told_to_the_app() {
+    let (app, provider) = start().await;
+    for (error, code) in [
+        ("access_denied", "OAUTH_PROVIDER_ACCESS_DENIED"),
+        ("login_required", "OAUTH_PROVIDER_ACCESS_DENIED"),
+        ("temporarily_unavailable", "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+    ] {
+        let (_, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
+        let answer = app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?error={error}&state={state}")).await;
+        assert_eq!(error_of(&landed(&answer)), code);
+    }
+    let (_, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
+    let answer = app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?state={state}")).await;
+    assert_eq!(error_of(&landed(&answer)), "INVALID_AUTHORIZATION_CODE");
+}
+
+#[tokio::test]
+async fn keys_are_read_once_and_again_after_a_rotation() {
+    let (app, provider) = start().await;
+    sign_in(&app, &provider, ada()).await;
+    provider.requests();
+    sign_in(&app, &provider, ada()).await;
+    assert_eq!(provider.requests(), ["token"], "metadata and keys are kept");
+    app.advance(jiff::SignedDuration::from_mins(1));
+    provider.rotate_key();
+    sign_in(&app, &provider, ada()).await;
+    assert_eq!(provider.requests(), ["token", "jwks"], "a key that is not known is looked for");
+}
+
+#[tokio::test]
+async fn an_issuer_that_cannot_be_asked_begins_no_flow() {
+    let app = TestApp::start().await;
+    let gone = Provider::start().await;
+    let setting = gone.setting();
+    drop(gone);
+    app.configure(json!({ "config": { "oauth_providers": [setting] } })).await;
+    let answer = authorize(&app, "acme", &parameters_with(&app, &[])).await;
+    assert_error(&answer, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
+}
+
+#[tokio::test]
+async fn a_redirect_that_is_no_longer_trusted_is_not_followed_and_the_error_page_is() {
+    let (app, provider) = start().await;
+    let domains = |domains: serde_json::Value| json!({ "config": { "allow_localhost": false, "domains": domains } });
+    app.configure(domains(json!([{ "domain": "https://app.example" }, { "domain": "https://errors.example" }]))).await;
+    let parameters = [("redirect_uri", "https://app.example/x"), ("error_redirect_url", "https://errors.example/y")];
+    let locations = [begin(&app, &parameters).await, begin(&app, &parameters).await];
+    app.configure(domains(json!([{ "domain": "https://errors.example" }]))).await;
+    let (code, state) = provider.allow(&app, &locations[0], ada());
+    let url = landed(&super::oauth_callback::come_back(&app, &code, &state).await);
+    assert!(url.as_str().starts_with("https://errors.example/y?") && error_of(&url) == "REDIRECT_URL_NOT_WHITELISTED", "{url}");
+    app.configure(domains(json!([]))).await;
+    let (code, state) = provider.allow(&app, &locations[1], ada());
+    assert_error(&super::oauth_callback::come_back(&app, &code, &state).await, 400, "REDIRECT_URL_NOT_WHITELISTED");
+    assert_nobody_signed_up(&app).await;
+}

@@ -1,0 +1,256 @@
+//! An OpenID provider of a test, over HTTP on this machine: it checks what a provider has to check, and misbehaves when it is told to.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::extract::{Form, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use http::{HeaderMap, StatusCode};
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use p256::elliptic_curve::sec1::ToSec1Point as _;
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use url::Url;
+
+use crate::TestApp;
+
+pub const CLIENT_ID: &str = "acme-client";
+pub const CLIENT_SECRET: &str = "acme secret: 100%";
+
+/// How a provider misbehaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    Down,
+    Slow,
+    Garbage,
+    Huge,
+    RedirectsTokenRequest,
+    Refuses,
+    NoIdToken,
+    WrongNonce,
+    WrongAudience,
+    WrongIssuer,
+    Expired,
+    ForgedSignature,
+    Unsigned,
+    OtherUserinfo,
+}
+
+/// A provider that answers until it is dropped.
+pub struct Provider {
+    pub issuer: String,
+    inner: Arc<Inner>,
+    server: JoinHandle<()>,
+}
+
+struct Inner {
+    issuer: String,
+    state: Mutex<Volatile>,
+}
+
+struct Volatile {
+    key: Key,
+    codes: HashMap<String, Pending>,
+    fault: Option<Fault>,
+    /// Seconds since the epoch.
+    now: i64,
+    requests: Vec<String>,
+}
+
+struct Key {
+    id: String,
+    secret: p256::SecretKey,
+}
+
+struct Pending {
+    challenge: String,
+    redirect_uri: String,
+    nonce: String,
+    account: Value,
+}
+
+impl Key {
+    fn new(number: u8) -> Self {
+        Self { id: format!("key-{number}"), secret: p256::SecretKey::from_slice(&[number + 1; 32]).unwrap() }
+    }
+
+    fn public(&self) -> Vec<u8> {
+        self.secret.public_key().to_sec1_point(false).as_bytes().to_vec()
+    }
+
+    fn sign(&self, claims: &Value) -> String {
+        let der = [&self.secret.to_bytes()[..], &self.public()].concat();
+        let header = Header { kid: Some(self.id.clone()), ..Header::new(Algorithm::ES256) };
+        jsonwebtoken::encode(&header, claims, &EncodingKey::from_ec_der(&der)).unwrap()
+    }
+
+    fn jwk(&self) -> Value {
+        let public = self.public();
+        let part = |range| URL_SAFE_NO_PAD.encode(&public[range]);
+        json!({ "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": self.id, "x": part(1..33), "y": part(33..65) })
+    }
+}
+
+impl Provider {
+    pub async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let issuer = format!("http://{}", listener.local_addr().unwrap());
+        let state = Volatile { key: Key::new(1), codes: HashMap::new(), fault: None, now: 0, requests: Vec::new() };
+        let inner = Arc::new(Inner { issuer: issuer.clone(), state: Mutex::new(state) });
+        let router = Router::new()
+            .route("/.well-known/openid-configuration", get(metadata))
+            .route("/jwks", get(jwks))
+            .route("/token", post(token))
+            .route("/userinfo", get(userinfo))
+            .with_state(Arc::clone(&inner));
+        let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { issuer, inner, server }
+    }
+
+    /// As a project's setting.
+    pub fn setting(&self) -> Value {
+        json!({ "id": "acme", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "issuer": self.issuer })
+    }
+
+    pub fn misbehave(&self, fault: Fault) {
+        self.inner.state.lock().unwrap().fault = Some(fault);
+    }
+
+    /// Signs with a new key from now on, and forgets the old one.
+    pub fn rotate_key(&self) {
+        let mut state = self.inner.state.lock().unwrap();
+        let number = state.key.id.trim_start_matches("key-").parse::<u8>().unwrap() + 1;
+        state.key = Key::new(number);
+    }
+
+    /// The paths that were asked for since the last call.
+    pub fn requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.inner.state.lock().unwrap().requests)
+    }
+
+    /// The user allows what `location` asks for, with this account; gives the provider's code and the state.
+    pub fn allow(&self, app: &TestApp, location: &Url, account: Value) -> (String, String) {
+        let query: HashMap<String, String> = location.query_pairs().into_owned().collect();
+        assert_eq!((query["client_id"].as_str(), query["response_type"].as_str()), (CLIENT_ID, "code"), "{location}");
+        assert_eq!(query["code_challenge_method"], "S256");
+        assert!(query["scope"].split(' ').any(|scope| scope == "openid"));
+        let mut state = self.inner.state.lock().unwrap();
+        state.now = app.now().as_second();
+        let code = format!("code-{}", state.codes.len());
+        let pending = Pending {
+            challenge: query["code_challenge"].clone(),
+            redirect_uri: query["redirect_uri"].clone(),
+            nonce: query["nonce"].clone(),
+            account,
+        };
+        state.codes.insert(code.clone(), pending);
+        (code, query["state"].clone())
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl Inner {
+    fn asked(&self, path: &str) -> Option<Fault> {
+        let mut state = self.state.lock().unwrap();
+        state.requests.push(path.to_owned());
+        state.fault
+    }
+}
+
+async fn metadata(State(inner): State<Arc<Inner>>) -> Json<Value> {
+    inner.asked("metadata");
+    let at = |path: &str| format!("{}{path}", inner.issuer);
+    Json(json!({
+        "issuer": inner.issuer, "authorization_endpoint": at("/authorize"), "token_endpoint": at("/token"), "jwks_uri": at("/jwks"),
+        "userinfo_endpoint": at("/userinfo"), "response_types_supported": ["code"], "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["ES256"],
+    }))
+}
+
+async fn jwks(State(inner): State<Arc<Inner>>) -> Json<Value> {
+    inner.asked("jwks");
+    Json(json!({ "keys": [inner.state.lock().unwrap().key.jwk()] }))
+}
+
+async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): Form<HashMap<String, String>>) -> Response {
+    let fault = inner.asked("token");
+    match fault {
+        Some(Fault::Down) => return StatusCode::BAD_GATEWAY.into_response(),
+        Some(Fault::Slow) => tokio::time::sleep(Duration::from_secs(5)).await,
+        Some(Fault::Garbage) => return "<html>not JSON</html>".into_response(),
+        Some(Fault::Huge) => return format!("{{\"access_token\":\"{}\"}}", "x".repeat(2_000_000)).into_response(),
+        Some(Fault::RedirectsTokenRequest) => return Redirect::temporary("/elsewhere").into_response(),
+        Some(Fault::Refuses) => return refused(),
+        _ => {}
+    }
+    let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    let basic = format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(CLIENT_ID), encode(CLIENT_SECRET))));
+    let proves = headers.get("authorization").is_some_and(|value| value == basic.as_str());
+    let mut state = inner.state.lock().unwrap();
+    let Some(pending) = state.codes.remove(form.get("code").map_or("", String::as_str)) else { return refused() };
+    let verifies = form.get("code_verifier").is_some_and(|verifier| shared::oauth::authorization::challenge(verifier) == pending.challenge);
+    if !proves || !verifies || form.get("redirect_uri") != Some(&pending.redirect_uri) {
+        return refused();
+    }
+    let mut claims = json!({ "iss": inner.issuer, "aud": CLIENT_ID, "iat": state.now, "exp": state.now + 300, "nonce": pending.nonce });
+    for (name, value) in pending.account.as_object().unwrap() {
+        // An account with `userinfo` tells its address there alone.
+        if pending.account["userinfo"] != true || name == "sub" {
+            claims[name] = value.clone();
+        }
+    }
+    spoil(&mut claims, fault);
+    let access_token = URL_SAFE_NO_PAD.encode(pending.account.to_string());
+    let id_token = signed(&state.key, &claims, fault);
+    let mut answer = json!({ "access_token": access_token, "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r" });
+    if fault != Some(Fault::NoIdToken) {
+        answer["id_token"] = id_token.into();
+    }
+    Json(answer).into_response()
+}
+
+fn refused() -> Response {
+    (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response()
+}
+
+fn spoil(claims: &mut Value, fault: Option<Fault>) {
+    match fault {
+        Some(Fault::WrongNonce) => claims["nonce"] = "of another flow".into(),
+        Some(Fault::WrongAudience) => claims["aud"] = "another client".into(),
+        Some(Fault::WrongIssuer) => claims["iss"] = "https://another.example".into(),
+        Some(Fault::Expired) => claims["exp"] = (claims["iat"].as_i64().unwrap() - 3600).into(),
+        _ => {}
+    }
+}
+
+fn signed(key: &Key, claims: &Value, fault: Option<Fault>) -> String {
+    match fault {
+        Some(Fault::ForgedSignature) => Key { id: key.id.clone(), ..Key::new(99) }.sign(claims),
+        Some(Fault::Unsigned) => {
+            let parts = [json!({ "alg": "none", "kid": key.id }), claims.clone()].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+            format!("{}.{}.", parts[0], parts[1])
+        }
+        _ => key.sign(claims),
+    }
+}
+
+async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Response {
+    let fault = inner.asked("userinfo");
+    let token = headers.get("authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer ")).unwrap_or_default();
+    let Ok(account) = URL_SAFE_NO_PAD.decode(token) else { return StatusCode::UNAUTHORIZED.into_response() };
+    let mut account: Value = serde_json::from_slice(&account).unwrap();
+    if fault == Some(Fault::OtherUserinfo) {
+        account["sub"] = "somebody else".into();
+    }
+    Json(account).into_response()
+}
