@@ -16,6 +16,7 @@ EXAMPLES = 50
 SEED = 20261121
 CHECKS = [
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance", "response_schema_conformance",
+    "negative_data_rejection", "unsupported_method", "allow_header_conformance", "ensure_resource_availability", "use_after_free",
 ]
 # What ends the users that the other requests speak of is asked last, on its own.
 ENDING = "users-(me|user)-delete"

@@ -1,8 +1,8 @@
 //! Signing up, signing in, sessions and OAuth.
 
 mod anonymous;
-mod oauth_accounts;
 mod mfa_sign_in;
+mod oauth_accounts;
 mod oauth_authorize;
 mod oauth_authorize_refusals;
 mod oauth_callback;
