@@ -3,7 +3,8 @@
 //! It is rendered and checked in, so that deploying needs no Rust and a review sees what a route changes in permissions.
 
 use serde::Serialize;
-use shared::http::{TableAction, Verb};
+use shared::http::version::gateway_path;
+use shared::http::{Route, TableAction, Verb};
 
 use crate::workers::{FALLBACK, OUTBOX, Worker};
 use crate::{Operation, render};
@@ -51,6 +52,11 @@ pub fn logical_id(name: &str) -> String {
     capitalised.collect()
 }
 
+/// The key of a method of a route in API Gateway.
+pub fn route_key(method: &str, route: &Route) -> String {
+    format!("{method} {}", gateway_path(route.path))
+}
+
 fn actions(table: &[TableAction]) -> Vec<String> {
     let mut names: Vec<String> = table.iter().map(|action| format!("dynamodb:{action:?}")).collect();
     names.sort();
@@ -62,10 +68,10 @@ impl Function {
     fn of_operation(operation: &Operation) -> Self {
         let route = &operation.route;
         let id = logical_id(route.name);
-        let mut routes = vec![RouteKey { id: format!("{id}Route"), key: format!("{} {}", route.verb.name(), route.path) }];
+        let mut routes = vec![RouteKey { id: format!("{id}Route"), key: route_key(route.verb.name(), route) }];
         // API Gateway does not give HEAD to a route of GET, although every handler of GET answers it.
         if route.verb == Verb::Get {
-            routes.push(RouteKey { id: format!("{id}HeadRoute"), key: format!("HEAD {}", route.path) });
+            routes.push(RouteKey { id: format!("{id}HeadRoute"), key: route_key("HEAD", route) });
         }
         Self {
             name: route.name.to_owned(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use shared::http::Verb;
+use shared::http::version::gateway_path;
 
 use crate::Operation;
 
@@ -13,9 +14,9 @@ const TABLE: &str = "[workspace.metadata.lambda.watch.router]\n";
 
 /// The generated section: each path with the function of each method.
 pub fn routes(operations: &[Operation]) -> String {
-    let mut paths: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    let mut paths: BTreeMap<String, Vec<(&str, &str)>> = BTreeMap::new();
     for Operation { route, .. } in operations {
-        let functions = paths.entry(route.path).or_default();
+        let functions = paths.entry(gateway_path(route.path)).or_default();
         functions.push((route.verb.name(), route.name));
         if route.verb == Verb::Get {
             functions.push(("HEAD", route.name));

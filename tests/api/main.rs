@@ -6,6 +6,7 @@ mod auth;
 mod bad_input;
 mod content;
 mod costs;
+mod edge;
 mod emails;
 mod events;
 mod mails;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use infra::checked_in::root;
+use infra::template::route_key;
 use infra::{operations, workers};
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ fn every_operation_has_an_event_of_its_route() {
         let event = tree::event(operation.area(), operation.short_name());
         assert_request(name, &event);
         assert_eq!(event["requestContext"]["http"]["method"], route.verb.name(), "{name}");
-        assert_eq!(event["routeKey"], format!("{} {}", route.verb.name(), route.path), "{name}");
+        assert_eq!(event["routeKey"], route_key(route.verb.name(), route), "{name}");
         let path = event["rawPath"].as_str().unwrap();
         assert!(route.matches(path), "{name}: {path} is not a path of {}", route.path);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use infra::template::logical_id;
+use infra::template::{logical_id, route_key};
 use infra::{operations, workers};
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ fn every_operation_has_a_function_behind_its_route_key() {
         assert_eq!(function["Properties"]["MemorySize"], route.memory, "{name}");
         assert_eq!(resources[&format!("{id}Integration")]["Properties"]["IntegrationUri"], format!("{id}.Arn"));
         let keys = route_keys(&resources, &id);
-        assert!(keys.contains(&format!("{} {}", route.verb.name(), route.path)), "{name} has the route keys {keys:?}");
+        assert!(keys.contains(&route_key(route.verb.name(), route)), "{name} has the route keys {keys:?}");
     }
 }
 
@@ -74,4 +74,14 @@ fn every_function_of_the_template_belongs_to_an_operation_or_a_worker() {
 fn the_stack_has_fewer_resources_than_cloudformation_takes() {
     // SAM adds a few of its own. Beyond the limit, areas become nested stacks.
     assert!(resources().len() < 490);
+}
+
+#[test]
+fn a_route_takes_every_name_of_a_version_so_that_none_needs_resources_of_its_own() {
+    let resources = resources();
+    let routes = resources.values().filter(|one| one["Type"] == "AWS::ApiGatewayV2::Route");
+    let keys: Vec<&str> = routes.map(|route| route["Properties"]["RouteKey"].as_str().unwrap()).collect();
+    let named = keys.iter().filter(|key| key.contains("/v1") || key.contains("/latest"));
+    assert_eq!(named.collect::<Vec<_>>(), Vec::<&&str>::new());
+    assert!(keys.contains(&"GET /api/{version}/users/me"), "{keys:?}");
 }

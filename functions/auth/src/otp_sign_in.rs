@@ -9,9 +9,12 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose, StoredCode};
+use shared::model::id::ProjectId;
 use shared::model::user::User;
 use shared::product_api::accounts::redeemed;
+use shared::product_api::code_access::{CodeAccess, SignInCode};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::users::{EmailClaim, UserRow};
 use shared::store::{self, Write, codes, users};
 use utoipa::ToSchema;
 
@@ -54,45 +57,72 @@ const TRIES: u32 = 3;
 
 pub async fn handle(
     State(app): State<App>,
-    access: Access<Client>,
+    CodeAccess { access, hint, .. }: CodeAccess<SignInCode>,
     Input { body, .. }: Input<SignIn>,
 ) -> Result<Json<SignedInOrUp>, Error> {
-    let stored = app.store.try_code(&access.project.id, Purpose::SignIn, &body.code, app.clock.now()).await??;
+    let project = &access.project.id;
+    let early = async {
+        match &hint {
+            Some(stored) => Account::of(&app, project, stored).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let (decision, early) = tokio::try_join!(app.store.try_code(project, Purpose::SignIn, &body.code, app.clock.now()), early)?;
+    let stored = decision?;
     if !access.project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }
+    let mut account = match early {
+        Some(account) => account,
+        None => Account::of(&app, project, &stored).await?,
+    };
     for _ in 1..TRIES {
-        match sign_in(&app, &access, &body.code, &stored).await {
-            Err(Error::Store(store::Error::Conflict(failed))) if !failed.contains(&0) => {}
+        match sign_in(&app, &access, &body.code, &stored, account).await {
+            Err(Error::Store(store::Error::Conflict(failed))) if !failed.contains(&0) => {
+                account = Account::of(&app, project, &stored).await?;
+            }
             result => return redeemed(result).map(Json),
         }
     }
-    redeemed(sign_in(&app, &access, &body.code, &stored).await).map(Json)
+    redeemed(sign_in(&app, &access, &body.code, &stored, account).await).map(Json)
 }
 
-async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &StoredCode) -> Result<SignedInOrUp, Error> {
+/// Who has the address of a code.
+struct Account {
+    claim: Option<EmailClaim>,
+    row: Option<UserRow>,
+}
+
+impl Account {
+    /// One round trip when the account is the one that the code was sent to.
+    async fn of(app: &App, project: &ProjectId, stored: &StoredCode) -> Result<Self, store::Error> {
+        let claim_key = users::email_claim_key(project, &stored.email);
+        let user_key = stored.user_id.map(|id| users::user_key(project, id));
+        let mut items = app.store.get_many([Some(claim_key.clone()), user_key.clone()].into_iter().flatten()).await?;
+        let claim: Option<EmailClaim> = items.entity(&claim_key)?;
+        let sent_to = user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?;
+        let row = match &claim {
+            Some(claim) if stored.user_id == Some(claim.user_id) => sent_to,
+            Some(claim) => app.store.user(project, claim.user_id).await?,
+            None => None,
+        };
+        Ok(Self { claim, row })
+    }
+}
+
+async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &StoredCode, account: Account) -> Result<SignedInOrUp, Error> {
     let project = &access.project.id;
-    let claim = app.store.email_claim(project, &stored.email).await?;
-    may_sign_in(&access.project.config, claim.as_ref(), &stored.email)?;
-    let existing = match &claim {
-        Some(claim) => Some(app.store.user(project, claim.user_id).await?.ok_or(KnownError::UserNotFound)?),
-        None => None,
-    };
-    let is_new_user = existing.is_none();
+    may_sign_in(&access.project.config, account.claim.as_ref(), &stored.email)?;
+    let is_new_user = account.claim.is_none();
     let mut writes = vec![codes::redeem(project, Purpose::SignIn, code)];
-    let user = match existing {
-        Some(row) => {
-            let mut user = row.user;
-            let unchanged = user.otp_enabled;
-            user.otp_enabled = true;
-            writes.push(if unchanged {
-                users::unchanged(project, user.id, row.version)
-            } else {
-                users::replace(project, &user, row.version)?
-            });
-            user
-        }
-        None => sign_up(app, access, stored, &mut writes)?,
+    let user = if is_new_user {
+        sign_up(app, access, stored, &mut writes)?
+    } else {
+        let UserRow { mut user, version, .. } = account.row.ok_or(KnownError::UserNotFound)?;
+        let unchanged = user.otp_enabled;
+        user.otp_enabled = true;
+        writes.push(if unchanged { users::unchanged(project, user.id, version) } else { users::replace(project, &user, version)? });
+        user
     };
     if let Some((attempt, required)) = mfa_attempt::required(app, &access.project, &user, is_new_user)? {
         writes.push(attempt);

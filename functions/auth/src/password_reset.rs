@@ -9,9 +9,10 @@ use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose};
 use shared::model::password::Password;
-use shared::product_api::accounts::{With, change, redeemed};
+use shared::product_api::accounts::{With, change_read, redeemed};
+use shared::product_api::code_access::{CodeAccess, ResetCode};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Error, Input, KnownError};
 use shared::store::codes;
 use utoipa::ToSchema;
 
@@ -37,16 +38,20 @@ pub struct Reset {
     password: Password,
 }
 
-pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<Reset>) -> Result<Json<Success>, Error> {
-    let project = &access.project.id;
-    let stored = app.store.try_code(project, Purpose::ResetPassword, &body.code, app.clock.now()).await??;
-    if !access.project.config.credential_enabled {
+pub async fn handle(
+    State(app): State<App>,
+    access: CodeAccess<ResetCode>,
+    Input { body, .. }: Input<Reset>,
+) -> Result<Json<Success>, Error> {
+    let (project, config) = (&access.access.project.id, &access.access.project.config);
+    let (_, row) = access.decide(&app, &body.code).await?;
+    if !config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
-    body.password.check(access.project.config.password_min_length)?;
-    let user_id = stored.user_id.ok_or(KnownError::VerificationCodeNotFound)?;
+    body.password.check(config.password_min_length)?;
+    let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
-    let result = change(&app, project, user_id, KnownError::VerificationCodeNotFound, |user| {
+    let result = change_read(&app, project, row, KnownError::VerificationCodeNotFound, |user| {
         user.set_password(hash.clone(), None);
         Ok(With(vec![codes::redeem(project, Purpose::ResetPassword, &body.code)]))
     });

@@ -7,13 +7,9 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::mail::code;
-use shared::model::code::{Purpose, StoredCode};
 use shared::model::email::Email;
-use shared::model::id::ChannelId;
-use shared::model::outbox::Builtin;
 use shared::model::password::Password;
 use shared::model::redirect::RedirectUrl;
-use shared::model::session::after;
 use shared::model::user::User;
 use shared::product_api::literal::{BotChallengePhase, True};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
@@ -73,12 +69,12 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     let now = app.clock.now();
     let (mut user, version) = new_user(&app, &access, now);
     user.password = Some(hash);
-    let channel = user.add_primary_email(&app.entropy, body.email.clone(), false);
+    user.add_primary_email(&app.entropy, body.email.clone(), false);
     let session = NewSession::start(&app, &access.project, &user, &access.place);
     let mut writes = account_writes(&access, &user, version, &body.email, false)?;
     writes.extend(session.writes(&access.project)?);
-    if let Some(callback) = &body.verification_callback_url {
-        writes.extend(verification(&app, &access, &user, channel, &body.email, callback, now)?);
+    if let (Some(callback), Some(channel)) = (&body.verification_callback_url, user.primary()) {
+        writes.extend(code::verification(&app, &access.project.id, user.id, channel, callback, now)?);
     }
     match app.store.transact(writes).await {
         Ok(()) => Ok(Json(session.signed_in(&app, &access.project, &user))),
@@ -115,24 +111,4 @@ pub(crate) fn account_writes<L>(
         None => users::create(project, user)?,
     };
     Ok(vec![users::claim_email(project, email, &EmailClaim { user_id: user.id, is_verified })?, user_write])
-}
-
-fn verification(
-    app: &App,
-    access: &Access<Client>,
-    user: &User,
-    channel: ChannelId,
-    email: &Email,
-    callback: &RedirectUrl,
-    now: Timestamp,
-) -> Result<[Write; 2], store::Error> {
-    let stored = StoredCode {
-        purpose: Purpose::VerifyEmail,
-        email: email.clone(),
-        user_id: Some(user.id),
-        channel_id: Some(channel),
-        expires_at: after(now, Purpose::VerifyEmail.life()),
-        used: false,
-    };
-    code::writes(app, &access.project.id, &stored, Builtin::VerifyEmail, callback, now).map(|(_, writes)| writes)
 }

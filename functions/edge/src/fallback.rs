@@ -50,13 +50,21 @@ pub async fn handle(request: Request) -> Response {
     if *method == Method::OPTIONS {
         return preflight();
     }
-    let methods: Vec<Verb> = all_routes().iter().filter(|route| route.matches(path)).map(|route| route.verb).collect();
+    let methods = methods(path);
     match (interface(path), methods.is_empty()) {
         (Interface::Content, true) => Problem::RouteNotFound.into_response(),
         (Interface::Content, false) => Problem::MethodNotAllowed.into_response(),
         (Interface::Product, true) => KnownError::RouteNotFound.into_response(),
         (Interface::Product, false) => with_allow(KnownError::MethodNotAllowed.into_response(), &methods),
     }
+}
+
+/// The methods of a path: those of the routes that match it best, as `/users/me` does better than `/users/{user_id}`.
+fn methods(path: &str) -> Vec<Verb> {
+    let parameters = |route: &Route| route.path.matches('{').count();
+    let matching: Vec<Route> = all_routes().into_iter().filter(|route| route.matches(path)).collect();
+    let least = matching.iter().map(parameters).min();
+    matching.iter().filter(|route| Some(parameters(route)) == least).map(|route| route.verb).collect()
 }
 
 /// `Allow` names the methods of the path (RFC 9110 §10.2.1); HEAD comes with GET.

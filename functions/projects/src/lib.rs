@@ -3,7 +3,9 @@
 pub mod current_read;
 pub mod internal_current_read;
 pub mod internal_current_update;
+pub mod jwks_anonymous_read;
 pub mod jwks_read;
+pub mod jwks_restricted_read;
 
 use shared::http::Register;
 
@@ -13,4 +15,6 @@ pub fn operations(register: &mut impl Register) {
     register.operation(internal_current_read::ROUTE, internal_current_read::handle);
     register.operation(internal_current_update::ROUTE, internal_current_update::handle);
     register.operation(jwks_read::ROUTE, jwks_read::handle);
+    register.operation(jwks_restricted_read::ROUTE, jwks_restricted_read::handle);
+    register.operation(jwks_anonymous_read::ROUTE, jwks_anonymous_read::handle);
 }

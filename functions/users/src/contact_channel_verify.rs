@@ -6,9 +6,10 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose};
-use shared::product_api::accounts::{With, change, redeemed};
+use shared::product_api::accounts::{With, change_read, redeemed};
+use shared::product_api::code_access::{CodeAccess, VerificationCode};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Error, Input, KnownError};
 use shared::store::codes;
 use utoipa::ToSchema;
 
@@ -29,11 +30,15 @@ pub struct Verify {
     code: Code,
 }
 
-pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<Verify>) -> Result<Json<Success>, Error> {
-    let project = &access.project.id;
-    let stored = app.store.try_code(project, Purpose::VerifyEmail, &body.code, app.clock.now()).await??;
-    let user_id = stored.user_id.ok_or(KnownError::ContactChannelNotFound)?;
-    let result = change(&app, project, user_id, KnownError::ContactChannelNotFound, |user| {
+pub async fn handle(
+    State(app): State<App>,
+    access: CodeAccess<VerificationCode>,
+    Input { body, .. }: Input<Verify>,
+) -> Result<Json<Success>, Error> {
+    let project = &access.access.project.id;
+    let (stored, row) = access.decide(&app, &body.code).await?;
+    let row = row.ok_or(KnownError::ContactChannelNotFound)?;
+    let result = change_read(&app, project, row, KnownError::ContactChannelNotFound, |user| {
         if !user.verify_email(&stored.email) {
             return Err(KnownError::ContactChannelNotFound.into());
         }

@@ -1,6 +1,15 @@
 //! Users and their contact channels.
 
+pub mod contact_channel_check_code;
+pub mod contact_channel_create;
+pub mod contact_channel_delete;
+pub mod contact_channel_list;
+pub mod contact_channel_read;
+pub mod contact_channel_send_code;
+pub mod contact_channel_send_own_code;
+pub mod contact_channel_update;
 pub mod contact_channel_verify;
+mod contact_channels;
 pub mod me_delete;
 pub mod me_read;
 pub mod me_update;
@@ -25,5 +34,13 @@ pub fn operations(register: &mut impl Register) {
     register.operation(user_update::ROUTE, user_update::handle);
     register.operation(user_delete::ROUTE, user_delete::handle);
     register.operation(user_image_read::ROUTE, user_image_read::handle);
+    register.operation(contact_channel_list::ROUTE, contact_channel_list::handle);
+    register.operation(contact_channel_create::ROUTE, contact_channel_create::handle);
+    register.operation(contact_channel_read::ROUTE, contact_channel_read::handle);
+    register.operation(contact_channel_update::ROUTE, contact_channel_update::handle);
+    register.operation(contact_channel_delete::ROUTE, contact_channel_delete::handle);
+    register.operation(contact_channel_send_code::ROUTE, contact_channel_send_code::handle);
+    register.operation(contact_channel_send_own_code::ROUTE, contact_channel_send_own_code::handle);
     register.operation(contact_channel_verify::ROUTE, contact_channel_verify::handle);
+    register.operation(contact_channel_check_code::ROUTE, contact_channel_check_code::handle);
 }

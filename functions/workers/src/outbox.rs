@@ -116,13 +116,14 @@ async fn send_entry(app: &App, mailer: &dyn Mailer, row: OutboxRow) -> Result<()
 
 /// Writes what became of a mail. The mail may be out, so this is tried for longer than other writes.
 async fn settle(app: &App, row: &OutboxRow, entry: Option<OutboxEntry>) -> Result<(), store::Error> {
+    let Some(entry) = entry else { return Ok(()) };
     for _ in 0..5 {
-        match write(app, row, entry.clone()).await {
+        match app.store.settle_outbox_entry(row, &entry).await {
             Err(store::Error::Unavailable(reason)) => tracing::warn!(reason, "the outcome of a mail is not written yet"),
             result => return result,
         }
     }
-    write(app, row, entry).await
+    app.store.settle_outbox_entry(row, &entry).await
 }
 
 fn recipients(to: &Recipients, user: Option<&User>) -> Result<Vec<Email>, SkippedReason> {

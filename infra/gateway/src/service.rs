@@ -12,10 +12,12 @@ use shared::clock::Clock;
 use shared::crypto::password::Hasher;
 use shared::entropy::Entropy;
 use shared::http::client::PeerAddress;
+use shared::http::version::resolved;
 use shared::http::{Register, Route, Signature, layered};
 use shared::settings::Settings;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tower::ServiceExt as _;
 
 use crate::engine::Engine;
 use crate::inbox::Inbox;
@@ -75,7 +77,9 @@ impl Service {
             }
         });
         let router = Router::new().merge(pages::router(inbox.clone(), &app)).merge(operations.with_state(app.clone()));
-        Self { app, router: router.layer(axum::middleware::map_request(with_peer_address)), inbox, engine }
+        // Around the router, not in it: the path is settled before anything is matched.
+        let router = Router::new().fallback_service(router.map_request(as_received));
+        Self { app, router, inbox, engine }
     }
 
     /// Starts the outbox worker; it stops after the step that it is in once `stop` changes.
@@ -98,9 +102,10 @@ impl Service {
     }
 }
 
-/// Puts the address of the connection where handlers look for it.
-async fn with_peer_address(mut request: Request) -> Request {
+/// Puts the address of the connection where handlers look for it, and names the path as its route does.
+fn as_received(mut request: Request) -> Request {
     let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| PeerAddress(peer.0.ip()));
     request.extensions_mut().insert(address.unwrap_or_default());
+    *request.uri_mut() = resolved(request.uri());
     request
 }

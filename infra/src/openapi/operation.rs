@@ -123,6 +123,9 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     if let Some(answer) = &operation.description.answer {
         success = success.content(JSON, Content::new(Some(schemas.whole(answer, is_content))));
     }
+    if operation.description.is_text {
+        success = success.content("text/plain", Content::new(Some(ObjectBuilder::new().schema_type(Type::String))));
+    }
     if status.is_redirection() {
         success = success.header("Location", header("Where to go."));
     }

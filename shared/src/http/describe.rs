@@ -33,6 +33,8 @@ pub struct Description {
     pub query: Option<Described>,
     pub body: Option<Described>,
     pub answer: Option<Described>,
+    /// Whether the answer is plain text.
+    pub is_text: bool,
     /// The status of success, when it is not 200.
     pub status: Option<u16>,
 }
@@ -82,6 +84,13 @@ impl Describe for http::HeaderMap {
 impl<T: ToSchema> Describe for super::Json<T> {
     fn describe(description: &mut Description) {
         description.answer = Some(Described::of::<T>());
+    }
+}
+
+impl<T: ToSchema> Describe for super::Created<T> {
+    fn describe(description: &mut Description) {
+        description.answer = Some(Described::of::<T>());
+        description.status = Some(201);
     }
 }
 

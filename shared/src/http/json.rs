@@ -4,8 +4,6 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-use super::describe::{Describe, Description};
-
 /// An answer of 200 with a JSON body.
 #[derive(Debug, Clone, Copy)]
 pub struct Json<T>(pub T);
@@ -36,12 +34,5 @@ impl<T: Serialize> IntoResponse for Created<T> {
             *response.status_mut() = StatusCode::CREATED;
         }
         response
-    }
-}
-
-impl<T: utoipa::ToSchema> Describe for Created<T> {
-    fn describe(description: &mut Description) {
-        Json::<T>::describe(description);
-        description.status = Some(201);
     }
 }

@@ -8,6 +8,7 @@ use lambda_http::{Error, RequestExt as _};
 use tower::ServiceExt as _;
 
 use super::client::PeerAddress;
+use super::version::resolved;
 use super::{Interface, Route, fallback_router, router};
 use crate::App;
 use crate::content_api::Problem;
@@ -34,15 +35,42 @@ pub async fn run_router(build: impl FnOnce(&App) -> Router<App>) -> Result<(), E
     lambda_http::tracing::init_default_subscriber();
     let app = App::from_env()?;
     let router = build(&app).with_state(app);
-    lambda_http::run(router.map_request(with_peer_address)).await
+    lambda_http::run(router.map_request(as_received)).await
 }
 
-/// Puts the address that API Gateway saw where handlers look for it.
-fn with_peer_address(mut request: lambda_http::Request) -> lambda_http::Request {
+/// Puts the address that API Gateway saw where handlers look for it, and names the path as its route does.
+fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
     let address = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.as_deref().and_then(|ip| ip.parse().ok()),
         _ => None,
     };
     request.extensions_mut().insert(address.map(PeerAddress).unwrap_or_default());
+    *request.uri_mut() = resolved(request.uri());
     request
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_of_the_latest_version_is_one_of_the_current_one() {
+        let event = include_str!("../../../events/users/me-read.json");
+        let path = |event: &str| {
+            let request = lambda_http::request::from_str(event).expect("an event");
+            as_received(request).uri().path().to_owned()
+        };
+        assert_eq!(path(event), "/api/v1/users/me");
+        let latest = event.replace("/api/v1/", "/api/latest/");
+        assert_ne!(latest, event);
+        assert_eq!(path(&latest), "/api/v1/users/me");
+    }
+
+    #[test]
+    fn the_address_of_an_event_is_the_one_that_api_gateway_saw() {
+        let event = include_str!("../../../events/users/me-read.json");
+        let request = as_received(lambda_http::request::from_str(event).expect("an event"));
+        let address = request.extensions().get::<PeerAddress>().map(|address| address.0.to_string());
+        assert_eq!(address.as_deref(), Some("203.0.113.7"));
+    }
 }

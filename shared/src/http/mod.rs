@@ -6,6 +6,8 @@ pub mod describe;
 pub mod json;
 mod lambda;
 pub mod route;
+mod text;
+pub mod version;
 
 use axum::Router;
 use axum::handler::Handler;
@@ -17,6 +19,7 @@ pub use describe::{Describe, Description, Signature};
 pub use json::{Created, Json};
 pub use lambda::{run, run_router};
 pub use route::{Interface, Route, TableAction, Verb};
+pub use text::Text;
 
 use crate::{App, content_api, product_api};
 

@@ -4,10 +4,12 @@ use jiff::Timestamp;
 use serde_json::{Map, json};
 
 use crate::App;
-use crate::model::code::{Code, StoredCode};
-use crate::model::id::{EmailId, ProjectId};
+use crate::model::code::{Code, Purpose, StoredCode};
+use crate::model::id::{EmailId, ProjectId, UserId};
 use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use crate::model::redirect::RedirectUrl;
+use crate::model::session::after;
+use crate::model::user::Channel;
 use crate::store::{self, Write, codes, outbox};
 
 /// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code` (SPEC.md, Endpoints).
@@ -42,4 +44,24 @@ pub fn writes(
     let entry = OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now);
     let writes = [codes::create(project, &code, stored)?, outbox::create(project, &entry)?];
     Ok((code, writes))
+}
+
+/// Writes a code that verifies an address of a user, and its mail.
+pub fn verification(
+    app: &App,
+    project: &ProjectId,
+    user: UserId,
+    channel: &Channel,
+    callback: &RedirectUrl,
+    now: Timestamp,
+) -> Result<[Write; 2], store::Error> {
+    let stored = StoredCode {
+        purpose: Purpose::VerifyEmail,
+        email: channel.value.clone(),
+        user_id: Some(user),
+        channel_id: Some(channel.id),
+        expires_at: after(now, Purpose::VerifyEmail.life()),
+        used: false,
+    };
+    writes(app, project, &stored, Builtin::VerifyEmail, callback, now).map(|(_, writes)| writes)
 }

@@ -1,7 +1,11 @@
 //! The rules, without AWS and without HTTP: what an entity is, and what may become of it.
 
+pub mod channel;
+#[cfg(test)]
+mod channel_tests;
 pub mod code;
 pub mod content;
+pub mod delivery;
 pub mod email;
 pub mod id;
 mod json_text;

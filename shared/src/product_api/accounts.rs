@@ -27,13 +27,24 @@ pub async fn change(
     missing: KnownError,
     change: impl Fn(&mut User) -> Result<With, Error>,
 ) -> Result<UserRow, Error> {
+    let row = app.store.user(project, id).await?.ok_or_else(|| missing.clone())?;
+    change_read(app, project, row, missing, change).await
+}
+
+/// Changes a user that is read already, as [`change`] does: one round trip when nobody interferes.
+pub async fn change_read(
+    app: &App,
+    project: &ProjectId,
+    mut row: UserRow,
+    missing: KnownError,
+    change: impl Fn(&mut User) -> Result<With, Error>,
+) -> Result<UserRow, Error> {
     for _ in 0..TRIES {
-        let row = app.store.user(project, id).await?.ok_or_else(|| missing.clone())?;
         let mut user = row.user.clone();
         let With(others) = change(&mut user)?;
         match app.store.change_account(project, &row, &user, others).await? {
             Outcome::Done => return Ok(UserRow { user, version: row.version + 1, last_active_at: row.last_active_at }),
-            Outcome::Changed => {}
+            Outcome::Changed => row = app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?,
             taken => return Err(taken_error(taken).into()),
         }
     }

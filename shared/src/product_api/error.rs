@@ -114,13 +114,17 @@ pub enum KnownError {
     VerificationCodeAlreadyUsed,
     #[error("the code was tried too often")]
     VerificationCodeMaxAttemptsReached,
-
+    #[error("the address is verified already")]
+    EmailAlreadyVerified,
+    #[error("{email} is not the primary address of the user")]
+    EmailIsNotPrimaryEmail { email: String, primary_email: Option<String> },
     #[error("another user signs in with this address")]
     ContactChannelAlreadyUsedForAuthBySomeoneElse {
         r#type: &'static str,
         contact_channel_value: Option<String>,
         would_work_if_email_was_verified: bool,
     },
+
     #[error("the sign-in needs a code of the user's authenticator app")]
     MultiFactorAuthenticationRequired { attempt_code: String },
     #[error("the code of the authenticator app is wrong, or was used before")]
@@ -191,6 +195,8 @@ pub enum KnownError {
     TooManyContactChannels { max: usize },
     #[error("there is no such image")]
     ProfileImageNotFound,
+    #[error("the user has a contact channel with this value already")]
+    ContactChannelAlreadyExists,
     #[error("this sign-in was not begun here, not in this browser, or is over; begin again")]
     OauthStateNotFound,
 }
@@ -217,6 +223,7 @@ const OWN_CODES: &[&str] = &[
     "TOO_MANY_CONTACT_CHANNELS",
     "PROFILE_IMAGE_NOT_FOUND",
     "OAUTH_STATE_NOT_FOUND",
+    "CONTACT_CHANNEL_ALREADY_EXISTS",
 ];
 
 /// Put among an answer's extensions, for the layer to name the error in a header.
@@ -263,7 +270,8 @@ impl KnownError {
             | EmailNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
-            ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } | OauthConnectionAlreadyConnectedToAnotherUser | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed => StatusCode::CONFLICT,
+            ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } | OauthConnectionAlreadyConnectedToAnotherUser
+            | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed | EmailAlreadyVerified | ContactChannelAlreadyExists => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             InternalError => StatusCode::INTERNAL_SERVER_ERROR,

@@ -60,6 +60,11 @@ pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
 }
 
 impl Store {
+    /// What a code of this nonce is for, whatever its typed part, and without counting: it must decide nothing.
+    pub async fn code_of_nonce(&self, project: &ProjectId, purpose: Purpose, code: &Code) -> Result<Option<StoredCode>, Error> {
+        self.get(&code_key(project, purpose.name(), code)).await?.map(entity).transpose()
+    }
+
     /// Counts an attempt at a code and decides on it, without redeeming it.
     pub async fn try_code(
         &self,

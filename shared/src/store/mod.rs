@@ -9,6 +9,7 @@ pub mod authorizations;
 pub mod codes;
 pub mod connect;
 pub mod content;
+pub mod deliveries;
 pub mod images;
 pub mod outbox;
 pub mod projects;

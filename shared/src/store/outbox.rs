@@ -76,6 +76,23 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
     Ok(write)
 }
 
+/// Replaces an entry that nobody changed since `version`.
+pub(super) fn replacement(project: &ProjectId, entry: &OutboxEntry, version: u64) -> Result<Write, Error> {
+    let (expression, due) = match entry.due_at() {
+        Some(due) => ("SET d = :d, version = :new, gsi2pk = :duepk, gsi2sk = :duesk", Some(due)),
+        None => ("SET d = :d, version = :new REMOVE gsi2pk, gsi2sk", None),
+    };
+    let write = Write::update(entry_key(project, entry.id), expression)
+        .on("version = :old")
+        .entity(":d", entry)?
+        .value(":old", integer(version))
+        .value(":new", integer(version + 1));
+    Ok(match due {
+        Some(due) => write.value(":duepk", string(due_partition(entry.id))).value(":duesk", string(due_position(due, entry))),
+        None => write,
+    })
+}
+
 impl Store {
     pub async fn outbox_entry(&self, project: &ProjectId, id: EmailId) -> Result<Option<OutboxRow>, Error> {
         self.get(&entry_key(project, id)).await?.map(OutboxRow::of).transpose()
@@ -83,19 +100,7 @@ impl Store {
 
     /// Replaces an entry that nobody changed since `version`; `Conflict` otherwise.
     pub async fn replace_outbox_entry(&self, project: &ProjectId, entry: &OutboxEntry, version: u64) -> Result<(), Error> {
-        let (expression, due) = match entry.due_at() {
-            Some(due) => ("SET d = :d, version = :new, gsi2pk = :duepk, gsi2sk = :duesk", Some(due)),
-            None => ("SET d = :d, version = :new REMOVE gsi2pk, gsi2sk", None),
-        };
-        let mut write = Write::update(entry_key(project, entry.id), expression)
-            .on("version = :old")
-            .entity(":d", entry)?
-            .value(":old", integer(version))
-            .value(":new", integer(version + 1));
-        if let Some(due) = due {
-            write = write.value(":duepk", string(due_partition(entry.id))).value(":duesk", string(due_position(due, entry)));
-        }
-        self.write(write).await
+        self.write(replacement(project, entry, version)?).await
     }
 
     /// Keys of entries of one shard that are due, the earliest first. Half a unit for each 4 KB.

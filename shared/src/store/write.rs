@@ -1,5 +1,7 @@
 //! One conditional write, alone or in a transaction.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem, Update};
 use serde::Serialize;
@@ -13,6 +15,7 @@ pub struct Write {
     kind: Kind,
     condition: Option<String>,
     values: Item,
+    names: HashMap<String, String>,
 }
 
 #[derive(Debug, Clone)]
@@ -34,21 +37,21 @@ impl Write {
     pub(super) fn put<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let mut item = key.item();
         item.insert("d".to_owned(), serde_dynamo::to_attribute_value(entity)?);
-        Ok(Self { key, kind: Kind::Put(item), condition: None, values: Item::new() })
+        Ok(Self { key, kind: Kind::Put(item), condition: None, values: Item::new(), names: HashMap::new() })
     }
 
     /// Updates the item by an update expression of DynamoDB.
     pub(super) fn update(key: Key, expression: impl Into<String>) -> Self {
-        Self { key, kind: Kind::Update(expression.into()), condition: None, values: Item::new() }
+        Self { key, kind: Kind::Update(expression.into()), condition: None, values: Item::new(), names: HashMap::new() }
     }
 
     pub(super) fn delete(key: Key) -> Self {
-        Self { key, kind: Kind::Delete, condition: None, values: Item::new() }
+        Self { key, kind: Kind::Delete, condition: None, values: Item::new(), names: HashMap::new() }
     }
 
     /// Writes nothing, and fails the transaction when its condition does not hold.
     pub(super) fn check(key: Key, condition: &str) -> Self {
-        Self { key, kind: Kind::Check, condition: Some(condition.to_owned()), values: Item::new() }
+        Self { key, kind: Kind::Check, condition: Some(condition.to_owned()), values: Item::new(), names: HashMap::new() }
     }
 
     /// Sets the condition, an expression of DynamoDB.
@@ -60,6 +63,12 @@ impl Write {
     /// Sets a value that an expression names, with its colon.
     pub(super) fn value(mut self, name: &str, value: AttributeValue) -> Self {
         self.values.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Sets an attribute that an expression names by a placeholder with a number sign: DynamoDB reserves some words.
+    pub(super) fn name(mut self, placeholder: &str, attribute: &str) -> Self {
+        self.names.insert(placeholder.to_owned(), attribute.to_owned());
         self
     }
 
@@ -85,8 +94,12 @@ impl Write {
         (!self.values.is_empty()).then(|| self.values.clone())
     }
 
+    fn names(&self) -> Option<HashMap<String, String>> {
+        (!self.names.is_empty()).then(|| self.names.clone())
+    }
+
     pub(super) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
-        let (values, key) = (self.values(), Some(self.key.item()));
+        let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
         let item = TransactWriteItem::builder();
         let item = match self.kind {
             Kind::Put(put) => item.put(
@@ -94,6 +107,7 @@ impl Write {
                     .table_name(table)
                     .set_item(Some(put))
                     .set_condition_expression(self.condition)
+                    .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .build()
                     .map_err(|e| Error::Refused(e.to_string()))?,
@@ -104,6 +118,7 @@ impl Write {
                     .set_key(key)
                     .update_expression(expression)
                     .set_condition_expression(self.condition)
+                    .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .build()
                     .map_err(|e| Error::Refused(e.to_string()))?,
@@ -113,6 +128,7 @@ impl Write {
                     .table_name(table)
                     .set_key(key)
                     .set_condition_expression(self.condition)
+                    .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .build()
                     .map_err(|e| Error::Refused(e.to_string()))?,
@@ -122,6 +138,7 @@ impl Write {
                     .table_name(table)
                     .set_key(key)
                     .set_condition_expression(self.condition)
+                    .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .build()
                     .map_err(|e| Error::Refused(e.to_string()))?,
@@ -131,13 +148,14 @@ impl Write {
     }
 
     pub(super) async fn send(self, client: &Client, table: &str) -> Result<(), Error> {
-        let (values, key) = (self.values(), Some(self.key.item()));
+        let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
         match self.kind {
             Kind::Put(item) => client
                 .put_item()
                 .table_name(table)
                 .set_item(Some(item))
                 .set_condition_expression(self.condition)
+                .set_expression_attribute_names(names)
                 .set_expression_attribute_values(values)
                 .send()
                 .await
@@ -149,6 +167,7 @@ impl Write {
                 .set_key(key)
                 .update_expression(expression)
                 .set_condition_expression(self.condition)
+                .set_expression_attribute_names(names)
                 .set_expression_attribute_values(values)
                 .send()
                 .await
@@ -159,6 +178,7 @@ impl Write {
                 .table_name(table)
                 .set_key(key)
                 .set_condition_expression(self.condition)
+                .set_expression_attribute_names(names)
                 .set_expression_attribute_values(values)
                 .send()
                 .await
@@ -170,10 +190,11 @@ impl Write {
 
     /// Sends an update and gives the item as it is afterwards.
     pub(super) async fn send_returning(self, client: &Client, table: &str) -> Result<Item, Error> {
-        let (values, key) = (self.values(), Some(self.key.item()));
+        let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
         let Kind::Update(expression) = self.kind else { return Err(Error::Refused("only an update returns its item".to_owned())) };
         let request = client.update_item().table_name(table).set_key(key).update_expression(expression);
         let request = request.set_condition_expression(self.condition).set_expression_attribute_values(values);
+        let request = request.set_expression_attribute_names(names);
         let answer = request.return_values(aws_sdk_dynamodb::types::ReturnValue::AllNew).send().await.map_err(failure)?;
         Ok(answer.attributes.unwrap_or_default())
     }

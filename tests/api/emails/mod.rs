@@ -1,5 +1,6 @@
 //! Sending mail, and the outbox.
 
+mod delivery_info;
 mod outbox_list;
 mod outbox_moves;
 mod outbox_read;

@@ -4,6 +4,7 @@ mod current_read;
 mod effects;
 mod internal_current_read;
 mod internal_current_update;
+mod jwks_aliases;
 mod jwks_read;
 mod providers;
 

@@ -1,0 +1,7 @@
+//! Lambda of [`backend_urls`](edge_functions::backend_urls).
+use edge_functions::backend_urls::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

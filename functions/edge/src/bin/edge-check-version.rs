@@ -1,0 +1,7 @@
+//! Lambda of [`check_version`](edge_functions::check_version).
+use edge_functions::check_version::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`welcome`](edge_functions::welcome).
+use edge_functions::welcome::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,82 @@
+//! `POST /api/v1/check-version`: says whether another installation, which names its version, is as new as this one.
+
+use axum::extract::State;
+use deserr::Deserr;
+use semver::{Comparator, Op, Version};
+use serde::Serialize;
+use shared::App;
+use shared::http::{Json, Route};
+use shared::product_api::{Error, Input};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("edge-check-version", "/api/v1/check-version").summary("Says whether a version is up to date");
+
+/// The version of this installation.
+const OWN: &str = env!("CARGO_PKG_VERSION");
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+#[schema(rename_all = "camelCase")]
+pub struct CheckVersion {
+    /// A semantic version, as `1.2.3`.
+    #[schema(value_type = String)]
+    client_version: ClientVersion,
+}
+
+pub struct ClientVersion(Version);
+
+impl<E: deserr::DeserializeError> Deserr<E> for ClientVersion {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        let version = Version::parse(text.trim());
+        version.map(Self).map_err(|_| shared::product_api::input::rejected("must be a version such as 1.2.3", location))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckedVersion {
+    up_to_date: bool,
+    /// Why it is not up to date.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// Whether the newer version is one that may break what works with the older one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    severe: Option<bool>,
+}
+
+pub async fn handle(State(_): State<App>, Input { body, .. }: Input<CheckVersion>) -> Result<Json<CheckedVersion>, Error> {
+    Ok(Json(compare(&body.client_version.0, OWN)))
+}
+
+/// Compares a version with a newer or older one, by the rules of semantic versions.
+fn compare(client: &Version, own: &str) -> CheckedVersion {
+    let Some(own) = Version::parse(own).ok().filter(|own| client < own) else {
+        return CheckedVersion { up_to_date: true, error: None, severe: None };
+    };
+    let compatible =
+        Comparator { op: Op::Caret, major: client.major, minor: Some(client.minor), patch: Some(client.patch), pre: client.pre.clone() };
+    CheckedVersion {
+        up_to_date: false,
+        error: Some(format!("version {own} is out; this is version {client}")),
+        severe: Some(!compatible.matches(&own)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_version_is_severely_old_when_the_newer_one_may_break_it() {
+        let compared = |client: &str, own| {
+            Version::parse(client).map(|client| compare(&client, own)).map(|checked| (checked.up_to_date, checked.severe))
+        };
+        assert_eq!(compared("1.2.3", "1.2.3").ok(), Some((true, None)));
+        assert_eq!(compared("1.3.0", "1.2.3").ok(), Some((true, None)));
+        assert_eq!(compared("1.2.3", "1.10.0").ok(), Some((false, Some(false))));
+        assert_eq!(compared("1.2.3", "2.0.0").ok(), Some((false, Some(true))));
+        assert_eq!(compared("0.1.9", "0.2.0").ok(), Some((false, Some(true))));
+        assert_eq!(compared("1.0.0-rc.1", "1.0.0").ok(), Some((false, Some(false))));
+    }
+}

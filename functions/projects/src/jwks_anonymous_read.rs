@@ -1,0 +1,18 @@
+//! `GET /api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json`: leads to the keys of anonymous users' tokens, whose issuer this
+//! path is below.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::Route;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::{Error, Input};
+
+use crate::jwks_read::{KeysElsewhere, ProjectPath};
+
+pub const ROUTE: Route = Route::get("projects-jwks-anonymous-read", "/api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json")
+    .summary("Leads to the public keys of anonymous users' access tokens")
+    .errors(&["PROJECT_NOT_FOUND"]);
+
+pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ProjectPath>) -> Result<KeysElsewhere, Error> {
+    KeysElsewhere::of(&app, &path, "include_anonymous")
+}

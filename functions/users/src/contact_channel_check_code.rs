@@ -1,0 +1,42 @@
+//! `POST /api/v1/contact-channels/verify/check-code`: says whether a verification code would be accepted, without redeeming it. It counts
+//! an attempt.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::code::{Code, Purpose};
+use shared::product_api::{Access, Client, Error, Input};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("users-contact-channel-check-code", "/api/v1/contact-channels/verify/check-code")
+    .summary("Checks a verification code without redeeming it")
+    .table(&[BatchGetItem, UpdateItem])
+    .errors(&[
+        "VERIFICATION_CODE_NOT_FOUND",
+        "VERIFICATION_CODE_EXPIRED",
+        "VERIFICATION_CODE_ALREADY_USED",
+        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct CheckVerificationCode {
+    code: Code,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ValidVerificationCode {
+    is_code_valid: bool,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<CheckVerificationCode>,
+) -> Result<Json<ValidVerificationCode>, Error> {
+    app.store.try_code(&access.project.id, Purpose::VerifyEmail, &body.code, app.clock.now()).await??;
+    Ok(Json(ValidVerificationCode { is_code_valid: true }))
+}

@@ -1,0 +1,68 @@
+//! `POST /api/v1/contact-channels`: adds an address to a user. Of many who want one for signing in at once, one gets it.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Created, Route};
+use shared::model::channel::{ChannelType, ContactChannel, NewChannel};
+use shared::model::email::Email;
+use shared::model::id::ChannelId;
+use shared::product_api::access::UserRef;
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::contact_channels::{change, check_verified, row};
+
+pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/contact-channels")
+    .summary("Adds a contact channel to a user")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "FORBIDDEN",
+        "USER_ID_DOES_NOT_EXIST",
+        "CONTACT_CHANNEL_ALREADY_EXISTS",
+        "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",
+        "TOO_MANY_CONTACT_CHANNELS",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct CreateContactChannel {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    user_id: UserRef,
+    value: Email,
+    #[deserr(rename = "type")]
+    #[schema(rename = "type")]
+    _type: ChannelType,
+    /// Whether the address signs in. Of all users of a project, one signs in with an address.
+    used_for_auth: bool,
+    /// The one that was primary is no longer.
+    #[deserr(default)]
+    is_primary: Option<bool>,
+    /// With server access only.
+    #[deserr(default)]
+    is_verified: Option<bool>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<CreateContactChannel>,
+) -> Result<Created<ContactChannel>, Error> {
+    check_verified(&access, body.is_verified, "POST", ROUTE.path)?;
+    let user_id = access.user_id(body.user_id)?;
+    let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
+    let row = row(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let id = ChannelId::from(app.entropy.uuid());
+    let new = NewChannel {
+        value: body.value,
+        used_for_auth: body.used_for_auth,
+        is_verified: body.is_verified.unwrap_or(false),
+        is_primary: body.is_primary.unwrap_or(false),
+    };
+    let user = change(&app, &access, row, missing, Some(&new.value), |user| user.add_channel(id, new.clone())).await?;
+    let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
+    Ok(Created(ContactChannel::of(user_id, channel)))
+}

@@ -1,0 +1,27 @@
+//! `DELETE /api/v1/contact-channels/{user_id}/{contact_channel_id}`: removes a contact channel. Its address is free for others at once.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+
+use crate::contact_channels::{ChannelPath, change, row};
+
+pub const ROUTE: Route = Route::delete("users-contact-channel-delete", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
+    .summary("Removes a contact channel")
+    .table(&[BatchGetItem, DeleteItem, GetItem, UpdateItem])
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "CONTACT_CHANNEL_NOT_FOUND"]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { path, .. }: Input<Ignored, Nothing, ChannelPath>,
+) -> Result<Json<Success>, Error> {
+    let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ContactChannelNotFound);
+    let row = row(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    change(&app, &access, row, missing, None, |user| user.remove_channel(path.contact_channel_id)).await?;
+    Ok(Json(SUCCESS))
+}

@@ -1,0 +1,57 @@
+//! `GET /api/v1/contact-channels`: the contact channels of a user, in the order in which they were added.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem};
+use shared::http::{Json, Route};
+use shared::model::channel::ContactChannel;
+use shared::model::id::ChannelId;
+use shared::product_api::access::{Level, UserRef};
+use shared::product_api::input::{Ignored, Problems};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::contact_channels::row;
+
+pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/contact-channels")
+    .summary("Lists the contact channels of a user")
+    .table(&[BatchGetItem, GetItem])
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ChannelsQuery {
+    /// A user's id, or `me`. A client names itself: without this it would ask for everybody's.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    user_id: Option<UserRef>,
+    /// Only the channel with this id.
+    #[deserr(default)]
+    contact_channel_id: Option<ChannelId>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ContactChannels {
+    items: Vec<ContactChannel>,
+    /// Always false: a user has few.
+    is_paginated: bool,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { query, .. }: Input<Ignored, ChannelsQuery>,
+) -> Result<Json<ContactChannels>, Error> {
+    let user_id = match query.user_id {
+        Some(user) => access.user_id(user)?,
+        None if access.level >= Level::Server => {
+            return Err(Problems::one("query.user_id", "is required").into_error("GET", ROUTE.path).into());
+        }
+        None => return Err(KnownError::Forbidden.into()),
+    };
+    let channels = row(&app, &access, user_id).await?.map(|row| row.user.channels).unwrap_or_default();
+    let wanted = channels.iter().filter(|channel| query.contact_channel_id.is_none_or(|id| channel.id == id));
+    Ok(Json(ContactChannels { items: wanted.map(|channel| ContactChannel::of(user_id, channel)).collect(), is_paginated: false }))
+}

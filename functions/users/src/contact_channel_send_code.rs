@@ -1,0 +1,66 @@
+//! `POST /api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code`: mails a code that verifies the address.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use shared::http::{Json, Route};
+use shared::mail::code;
+use shared::model::id::UserId;
+use shared::model::redirect::RedirectUrl;
+use shared::model::user::Channel;
+use shared::product_api::input::Nothing;
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::contact_channels::{ChannelPath, row};
+
+pub const ROUTE: Route =
+    Route::post("users-contact-channel-send-code", "/api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code")
+        .summary("Mails a code that verifies an address")
+        .table(&[BatchGetItem, GetItem, PutItem])
+        .errors(&[
+            "CANNOT_GET_OWN_USER_WITHOUT_USER",
+            "FORBIDDEN",
+            "USER_ID_DOES_NOT_EXIST",
+            "CONTACT_CHANNEL_NOT_FOUND",
+            "EMAIL_ALREADY_VERIFIED",
+            "REDIRECT_URL_NOT_WHITELISTED",
+        ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SendVerificationCode {
+    /// Base of the link in the mail, which gets the query parameter `code`.
+    callback_url: RedirectUrl,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, path, .. }: Input<SendVerificationCode, Nothing, ChannelPath>,
+) -> Result<Json<Success>, Error> {
+    let user_id = access.user_id(path.user_id)?;
+    let row = row(&app, &access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?;
+    let channel = row.user.channel(path.contact_channel_id).ok_or(KnownError::ContactChannelNotFound)?;
+    send(&app, &access, user_id, channel, &body.callback_url).await
+}
+
+/// Writes the code and its mail.
+pub(crate) async fn send<L>(
+    app: &App,
+    access: &Access<L>,
+    user: UserId,
+    channel: &Channel,
+    callback: &RedirectUrl,
+) -> Result<Json<Success>, Error> {
+    if channel.is_verified {
+        return Err(KnownError::EmailAlreadyVerified.into());
+    }
+    if !access.project.redirects().trust(callback) {
+        return Err(KnownError::RedirectUrlNotWhitelisted.into());
+    }
+    app.store.transact(code::verification(app, &access.project.id, user, channel, callback, app.clock.now())?).await?;
+    Ok(Json(SUCCESS))
+}

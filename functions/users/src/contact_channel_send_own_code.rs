@@ -1,0 +1,43 @@
+//! `POST /api/v1/contact-channels/send-verification-code`: mails the signed-in user a code that verifies its primary address. SDKs name
+//! the address instead of its channel here.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::{Json, Route};
+use shared::model::email::Email;
+use shared::model::redirect::RedirectUrl;
+use shared::product_api::literal::Success;
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::contact_channel_send_code::send;
+
+pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/api/v1/contact-channels/send-verification-code")
+    .summary("Mails the signed-in user a code that verifies its primary address")
+    .table(&[BatchGetItem, PutItem])
+    .errors(&["USER_AUTHENTICATION_REQUIRED", "EMAIL_IS_NOT_PRIMARY_EMAIL", "EMAIL_ALREADY_VERIFIED", "REDIRECT_URL_NOT_WHITELISTED"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SendOwnVerificationCode {
+    email: Email,
+    /// Base of the link in the mail, which gets the query parameter `code`.
+    callback_url: RedirectUrl,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<SendOwnVerificationCode>,
+) -> Result<Json<Success>, Error> {
+    let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
+    match user.primary() {
+        Some(primary) if primary.value == body.email => send(&app, &access, user.id, primary, &body.callback_url).await,
+        primary => {
+            let primary_email = primary.map(|channel| channel.value.to_string());
+            Err(KnownError::EmailIsNotPrimaryEmail { email: body.email.to_string(), primary_email }.into())
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `PATCH /api/v1/contact-channels/{user_id}/{contact_channel_id}`: changes a contact channel. Another value has to be verified anew.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::channel::{ChannelPatch, ChannelType, ContactChannel};
+use shared::model::email::Email;
+use shared::product_api::input::Nothing;
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::contact_channels::{ChannelPath, change, check_verified, row};
+
+pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
+    .summary("Changes a contact channel")
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "FORBIDDEN",
+        "CONTACT_CHANNEL_NOT_FOUND",
+        "CONTACT_CHANNEL_ALREADY_EXISTS",
+        "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct UpdateContactChannel {
+    /// Another address is not verified until its own code is redeemed, or a server says so.
+    #[deserr(default)]
+    value: Option<Email>,
+    #[deserr(default, rename = "type")]
+    #[schema(rename = "type")]
+    _type: Option<ChannelType>,
+    #[deserr(default)]
+    used_for_auth: Option<bool>,
+    /// `true`: the one that was primary is no longer. `false`: the user has no primary channel.
+    #[deserr(default)]
+    is_primary: Option<bool>,
+    /// With server access only.
+    #[deserr(default)]
+    is_verified: Option<bool>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, path, .. }: Input<UpdateContactChannel, Nothing, ChannelPath>,
+) -> Result<Json<ContactChannel>, Error> {
+    check_verified(&access, body.is_verified, "PATCH", ROUTE.path)?;
+    let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
+    let missing = KnownError::ContactChannelNotFound;
+    let row = row(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let patch =
+        ChannelPatch { value: body.value, used_for_auth: body.used_for_auth, is_verified: body.is_verified, is_primary: body.is_primary };
+    let user = change(&app, &access, row, missing, None, |user| user.change_channel(id, patch.clone())).await?;
+    let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
+    Ok(Json(ContactChannel::of(user_id, channel)))
+}

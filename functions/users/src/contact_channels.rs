@@ -1,0 +1,78 @@
+//! What the operations on contact channels share: whose channels a request is about, and how a change of them is written.
+
+use deserr::Deserr;
+use shared::App;
+use shared::model::channel::Refused;
+use shared::model::email::Email;
+use shared::model::id::{ChannelId, UserId};
+use shared::model::user::{MAX_CHANNELS, User};
+use shared::product_api::access::{Level, UserRef};
+use shared::product_api::accounts::{With, change_read};
+use shared::product_api::input::Problems;
+use shared::product_api::{Access, Error, KnownError};
+use shared::store::users::UserRow;
+use utoipa::ToSchema;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ChannelPath {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    pub(crate) user_id: UserRef,
+    pub(crate) contact_channel_id: ChannelId,
+}
+
+/// The user of an id: read already when it is the current one.
+pub(crate) async fn row<L>(app: &App, access: &Access<L>, id: UserId) -> Result<Option<UserRow>, Error> {
+    match access.user.as_ref().filter(|user| user.row.user.id == id) {
+        Some(own) => Ok(Some(own.row.clone())),
+        None => Ok(app.store.user(&access.project.id, id).await?),
+    }
+}
+
+/// Refuses a client's word on whether an address is verified: only a server may say so.
+pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, method: &str, path: &str) -> Result<(), KnownError> {
+    match is_verified {
+        Some(_) if access.level < Level::Server => {
+            Err(Problems::one("body.is_verified", "may be set with server access only").into_error(method, path))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Changes the channels of a user, with the claims of the addresses that sign in. `missing` is the error when there is no such user
+/// any more; `value` is what an answer may tell of an address that somebody else signs in with.
+pub(crate) async fn change<L>(
+    app: &App,
+    access: &Access<L>,
+    row: UserRow,
+    missing: KnownError,
+    value: Option<&Email>,
+    change: impl Fn(&mut User) -> Result<(), Refused>,
+) -> Result<User, Error> {
+    let changed = change_read(app, &access.project.id, row, missing, |user| {
+        change(user).map_err(refusal)?;
+        Ok(With::default())
+    });
+    match changed.await {
+        Ok(row) => Ok(row.user),
+        Err(Error::Known(KnownError::UserEmailAlreadyExists { .. })) => {
+            // Whoever has the address keeps it, verified or not: nothing that this user may verify would make the change work.
+            Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
+                r#type: "email",
+                contact_channel_value: value.map(ToString::to_string),
+                would_work_if_email_was_verified: false,
+            }
+            .into())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn refusal(refused: Refused) -> KnownError {
+    match refused {
+        Refused::NotFound => KnownError::ContactChannelNotFound,
+        Refused::Duplicate => KnownError::ContactChannelAlreadyExists,
+        Refused::TooMany => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
+    }
+}

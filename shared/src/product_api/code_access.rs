@@ -1,0 +1,104 @@
+//! Access with a one-time code: what the code is for is read beside the access.
+//!
+//! A code has to be counted before it is decided on, and only then says whose it is: access, code, account and write would be four round
+//! trips. So the code that the body seems to bring is read while the access is proved, and its account while the attempt is counted.
+//! What is read here decides nothing, and an answer never depends on it.
+
+use std::marker::PhantomData;
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+
+use super::access::{Access, Client};
+use super::error::Error;
+use super::family::header;
+use super::input::ParsedBody;
+use crate::App;
+use crate::http::describe::{Describe, Description};
+use crate::model::code::{Code, Purpose, StoredCode};
+use crate::model::id::{ProjectId, UserId};
+use crate::store;
+use crate::store::users::UserRow;
+
+/// The purpose of a code, as a type.
+pub trait CodeKind: Send + Sync + 'static {
+    const PURPOSE: Purpose;
+}
+
+/// Codes of [`Purpose::SignIn`].
+#[derive(Debug)]
+pub struct SignInCode;
+/// Codes of [`Purpose::VerifyEmail`].
+#[derive(Debug)]
+pub struct VerificationCode;
+/// Codes of [`Purpose::ResetPassword`].
+#[derive(Debug)]
+pub struct ResetCode;
+
+impl CodeKind for SignInCode {
+    const PURPOSE: Purpose = Purpose::SignIn;
+}
+
+impl CodeKind for VerificationCode {
+    const PURPOSE: Purpose = Purpose::VerifyEmail;
+}
+
+impl CodeKind for ResetCode {
+    const PURPOSE: Purpose = Purpose::ResetPassword;
+}
+
+/// Client access, with a hint at what the code in the body is for.
+#[derive(Debug)]
+pub struct CodeAccess<K> {
+    pub access: Access<Client>,
+    /// What the table has under the nonce of the code: good for knowing early whom to read, and for nothing else.
+    pub hint: Option<StoredCode>,
+    kind: PhantomData<K>,
+}
+
+/// Where a request seems to have a code; whether it may is for others to say.
+fn claimed(parts: &Parts) -> Option<(ProjectId, Code)> {
+    let project = ProjectId::parse(header(&parts.headers, "project-id").ok()??).ok()?;
+    let body = parts.extensions.get::<ParsedBody>()?.0.as_ref()?;
+    Some((project, Code::parse(body.get("code")?.as_str()?).ok()?))
+}
+
+impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let claimed = claimed(parts);
+        let hint = async {
+            let (project, code) = claimed.as_ref()?;
+            app.store.code_of_nonce(project, K::PURPOSE, code).await.ok().flatten()
+        };
+        let (access, hint) = tokio::join!(Access::from_request_parts(parts, app), hint);
+        Ok(Self { access: access?, hint, kind: PhantomData })
+    }
+}
+
+impl<K: CodeKind> CodeAccess<K> {
+    /// Counts an attempt at the code and decides on it; gives it with the user that it is for, who is read meanwhile.
+    pub async fn decide(&self, app: &App, code: &Code) -> Result<(StoredCode, Option<UserRow>), Error> {
+        let project = &self.access.project.id;
+        let hinted = self.hint.as_ref().and_then(|code| code.user_id);
+        let attempt = app.store.try_code(project, K::PURPOSE, code, app.clock.now());
+        let (decision, row) = tokio::try_join!(attempt, user(app, project, hinted))?;
+        let stored = decision?;
+        let row = if stored.user_id == hinted { row } else { user(app, project, stored.user_id).await? };
+        Ok((stored, row))
+    }
+}
+
+async fn user(app: &App, project: &ProjectId, id: Option<UserId>) -> Result<Option<UserRow>, store::Error> {
+    match id {
+        Some(id) => app.store.user(project, id).await,
+        None => Ok(None),
+    }
+}
+
+impl<K: CodeKind> Describe for CodeAccess<K> {
+    fn describe(description: &mut Description) {
+        Access::<Client>::describe(description);
+    }
+}

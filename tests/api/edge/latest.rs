@@ -1,0 +1,53 @@
+//! `/api/latest/…`: the same as `/api/v1/…`.
+
+use axum::body::Body;
+use http_body_util::BodyExt as _;
+use serde_json::json;
+use support::{SignedIn, TestApp};
+
+use crate::events::each_event;
+
+#[tokio::test]
+async fn an_account_of_one_name_is_one_of_the_other() {
+    let app = TestApp::start().await;
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    let answer = app.client().post("/api/latest/auth/password/sign-up", body.clone()).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    let ada = SignedIn::of("ada@example.com", &answer.json());
+    assert_eq!(app.client().post("/api/v1/auth/password/sign-in", body).await.json()["user_id"], ada.user_id);
+    for path in ["/api/v1/users/me", "/api/latest/users/me", "/api/latest/users/me?"] {
+        assert_eq!(app.signed_in(&ada).get(path).await.json()["id"], ada.user_id, "{path}");
+    }
+    // Tokens are of one issuer, whatever the path was.
+    let query = app.signed_in(&ada).get("/api/latest/contact-channels?user_id=me").await;
+    assert_eq!(query.json()["items"][0]["value"], "ada@example.com");
+}
+
+#[tokio::test]
+async fn every_operation_has_the_other_name() {
+    each_event(async |name, app, mut request| {
+        let path = request.uri().to_string();
+        if !path.starts_with("/api/v1") {
+            return;
+        }
+        *request.uri_mut() = path.replacen("/api/v1", "/api/latest", 1).parse().unwrap();
+        let answer = app.answer(request).await;
+        let status = answer.status().as_u16();
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let expected = if name == "edge-fallback" { 405 } else { status.clamp(200, 307) };
+        assert_eq!(status, expected, "{name}: {}", String::from_utf8_lossy(&body));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_no_operation_has_is_not_there_under_any_name() {
+    let app = TestApp::start().await;
+    for path in ["/api/latest/nonsense", "/api/latest/apps/nonsense", "/api/v2/users/me", "/api/latestusers/me", "/latest/users/me"] {
+        assert_eq!(app.anonymous().get(path).await.status(), 404, "{path}");
+    }
+    let wrong = app.anonymous().get("/api/latest/auth/password/sign-up").await;
+    assert_eq!((wrong.status(), wrong.header("allow")), (405, Some("POST")));
+    let preflight = http::Request::builder().method("OPTIONS").uri("/api/latest/users/me").body(Body::empty()).unwrap();
+    assert_eq!(app.answer(preflight).await.status(), 200);
+}

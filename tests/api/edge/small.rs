@@ -1,0 +1,83 @@
+//! The greeting, versions, features and addresses.
+
+use serde_json::json;
+use support::{API_URL, TestApp};
+
+#[tokio::test]
+async fn the_greeting_says_what_the_request_proved() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let project = app.project_id().as_str();
+    let cases = [
+        (app.anonymous(), ["Access: none", "Project: none", "User: none"].map(str::to_owned)),
+        (app.client(), ["Access: client".to_owned(), format!("Project: {project}"), "User: none".to_owned()]),
+        (app.signed_in(&ada), ["Access: client".to_owned(), format!("Project: {project}"), format!("User: {}", ada.user_id)]),
+        (app.server(), ["Access: server".to_owned(), format!("Project: {project}"), "User: none".to_owned()]),
+        (app.admin(), ["Access: admin".to_owned(), format!("Project: {project}"), "User: none".to_owned()]),
+    ];
+    for (caller, lines) in cases {
+        let answer = caller.get("/api/v1").await;
+        assert_eq!((answer.status(), answer.header("content-type")), (200, Some("text/plain; charset=utf-8")));
+        for line in lines {
+            assert!(answer.text().lines().any(|found| found == line), "{line} is not in {}", answer.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_greeting_believes_nothing_that_is_wrong() {
+    let app = TestApp::start().await;
+    let wrong = app.server().with("x-stack-secret-server-key", "ssk_wrong").get("/api/v1").await;
+    assert_eq!((wrong.status(), wrong.code().as_str()), (401, "INVALID_SECRET_SERVER_KEY"));
+    let unknown = app.anonymous().get("/api/v1?nonsense=1").await;
+    assert_eq!((unknown.status(), unknown.code().as_str()), (400, "SCHEMA_ERROR"));
+    assert!(unknown.text().contains("query.nonsense"), "{}", unknown.text());
+    let post = app.anonymous().post("/api/v1", json!({})).await;
+    assert_eq!((post.status(), post.header("allow")), (405, Some("GET, HEAD")));
+}
+
+#[tokio::test]
+async fn a_version_is_up_to_date_when_none_is_newer() {
+    let app = TestApp::start().await;
+    let check = async |version: &str| app.anonymous().post("/api/v1/check-version", json!({ "clientVersion": version })).await;
+    assert_eq!(check(env!("CARGO_PKG_VERSION")).await.json(), json!({ "upToDate": true }));
+    assert_eq!(check("999.0.0").await.json(), json!({ "upToDate": true }));
+    let old = check("0.0.1").await.json();
+    assert_eq!((&old["upToDate"], &old["severe"]), (&json!(false), &json!(true)));
+    assert!(old["error"].as_str().unwrap().contains("0.0.1"), "{old}");
+    for version in ["", "one", "1.2", "1.2.3.4"] {
+        assert_eq!(check(version).await.code(), "SCHEMA_ERROR", "{version}");
+    }
+    assert_eq!(app.anonymous().post("/api/v1/check-version", json!({})).await.code(), "SCHEMA_ERROR");
+}
+
+#[tokio::test]
+async fn a_feature_that_an_sdk_asks_about_is_named_in_the_answer() {
+    let app = TestApp::start().await;
+    let body = json!({ "name": "danceOnTable()", "userId": "x", "options": { "fast": true } });
+    let answer = app.client().post("/api/v1/check-feature-support", body).await;
+    assert_eq!((answer.status(), answer.header("content-type")), (200, Some("text/plain; charset=utf-8")));
+    assert!(answer.text().contains("danceOnTable()"), "{}", answer.text());
+    let long = app.client().post("/api/v1/check-feature-support", json!({ "name": "ä\n".repeat(1000) })).await;
+    assert!(long.text().len() < 400, "{}", long.text());
+    assert_eq!(app.client().post("/api/v1/check-feature-support", json!({ "name": 1 })).await.code(), "SCHEMA_ERROR");
+}
+
+#[tokio::test]
+async fn the_address_of_the_api_is_the_one_of_the_deployment() {
+    let app = TestApp::start().await;
+    let answer = app.anonymous().get("/api/v1/internal/backend-urls").await;
+    assert_eq!((answer.status(), answer.json()), (200, json!({ "urls": [API_URL] })));
+    let elsewhere = app.anonymous().with("host", "evil.example").get("/api/v1/internal/backend-urls").await;
+    assert_eq!(elsewhere.json(), json!({ "urls": [API_URL] }));
+}
+
+#[tokio::test]
+async fn a_path_has_the_methods_of_the_operation_that_it_names() {
+    let app = TestApp::start().await;
+    let answer = app.anonymous().get("/api/v1/contact-channels/verify/check-code").await;
+    assert_eq!((answer.status(), answer.header("allow")), (405, Some("POST")));
+    let path = "/api/v1/contact-channels/me/5d0c8a3e-7b1f-4c2d-9e6a-1f2b3c4d5e6f";
+    let answer = app.anonymous().post(path, json!({})).await;
+    assert_eq!((answer.status(), answer.header("allow")), (405, Some("DELETE, GET, HEAD, PATCH")));
+}

@@ -1,0 +1,124 @@
+//! `GET /api/v1/emails/delivery-info`.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use shared::model::outbox::Stage;
+use support::TestApp;
+
+const PATH: &str = "/api/v1/emails/delivery-info";
+
+async fn info(app: &TestApp) -> Value {
+    let answer = app.server().get(PATH).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer.json()
+}
+
+/// Mails sent in the last hour, day, week and month.
+async fn sent(app: &TestApp) -> [u64; 4] {
+    let info = info(app).await;
+    ["hour", "day", "week", "month"].map(|window| info["stats"][window]["sent"].as_u64().unwrap())
+}
+
+async fn send(app: &TestApp, email: &str) {
+    let body = json!({ "email": email, "callback_url": "http://localhost:3000/x" });
+    assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
+    app.deliver().await;
+}
+
+/// What a report of the mail service makes of every mail that was sent.
+async fn report(app: &TestApp, stage: impl Fn(i64) -> Stage) {
+    let list = app.server().get("/api/v1/emails/outbox").await.json();
+    for item in list["items"].as_array().unwrap() {
+        let id = shared::model::id::EmailId::parse(item["id"].as_str().unwrap()).unwrap();
+        let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
+        let mut entry = row.entry.clone();
+        entry.stage = stage(app.now().as_millisecond());
+        app.app.store.settle_outbox_entry(&row, &entry).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_project_that_sent_nothing_has_its_base_rate() {
+    let app = TestApp::start().await;
+    let none = json!({ "sent": 0, "bounced": 0, "marked_as_spam": 0 });
+    let info = info(&app).await;
+    assert_eq!(info["stats"], json!({ "hour": none, "day": none, "week": none, "month": none }));
+    let rate = info["capacity"]["rate_per_second"].as_f64().unwrap();
+    assert!((rate * 3600.0 - 200.0).abs() < 1e-9, "{rate}");
+    let capacity = &info["capacity"];
+    assert_eq!((&capacity["penalty_factor"], &capacity["boost_multiplier"]), (&json!(1.0), &json!(1.0)));
+    assert_eq!((&capacity["is_boost_active"], &capacity["boost_expires_at"]), (&json!(false), &Value::Null));
+}
+
+#[tokio::test]
+async fn a_mail_counts_from_when_it_is_sent_until_each_window_is_over() {
+    let app = TestApp::start().await;
+    let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
+    app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
+    assert_eq!(sent(&app).await, [0; 4]);
+    app.deliver().await;
+    assert_eq!(sent(&app).await, [1; 4]);
+    app.advance(SignedDuration::from_mins(59));
+    send(&app, "bob@example.com").await;
+    assert_eq!(sent(&app).await, [2; 4]);
+    app.advance(SignedDuration::from_mins(1));
+    assert_eq!(sent(&app).await, [1, 2, 2, 2]);
+    app.advance(SignedDuration::from_hours(24));
+    assert_eq!(sent(&app).await, [0, 0, 2, 2]);
+    app.advance(SignedDuration::from_hours(6 * 24));
+    assert_eq!(sent(&app).await, [0, 0, 0, 2]);
+    app.advance(SignedDuration::from_hours(23 * 24));
+    assert_eq!(sent(&app).await, [0; 4]);
+}
+
+#[tokio::test]
+async fn many_mails_are_counted_one_by_one() {
+    let app = TestApp::start().await;
+    for number in 0..25 {
+        let body = json!({ "email": format!("user{number}@example.com"), "callback_url": "http://localhost:3000/x" });
+        app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
+    }
+    app.deliver().await;
+    assert_eq!(sent(&app).await, [25; 4]);
+    app.deliver().await;
+    assert_eq!(sent(&app).await, [25; 4]);
+}
+
+#[tokio::test]
+async fn bounces_and_complaints_count_beside_what_was_sent_and_slow_the_project_down() {
+    let app = TestApp::start().await;
+    for number in 0..4 {
+        send(&app, &format!("user{number}@example.com")).await;
+    }
+    report(&app, |at| Stage::Bounced { started_at: at, at }).await;
+    let after = info(&app).await;
+    assert_eq!(after["stats"]["hour"], json!({ "sent": 4, "bounced": 4, "marked_as_spam": 0 }));
+    assert_eq!(after["capacity"]["penalty_factor"], 0.1);
+    report(&app, |at| Stage::MarkedAsSpam { started_at: at, delivered_at: at, at }).await;
+    assert_eq!(info(&app).await["stats"]["month"], json!({ "sent": 4, "bounced": 4, "marked_as_spam": 4 }));
+}
+
+#[tokio::test]
+async fn a_mail_whose_outcome_cannot_be_written_is_not_counted() {
+    let app = TestApp::start().await;
+    let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
+    app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
+    // Rendering takes two writes, claiming one; the outcome is the fourth.
+    app.recorder.fail_write(3, "AccessDeniedException");
+    app.deliver().await;
+    assert_eq!(sent(&app).await, [0; 4]);
+    let list = app.server().get("/api/v1/emails/outbox").await.json();
+    assert_eq!(list["items"][0]["status"], "sending");
+}
+
+#[tokio::test]
+async fn a_project_reads_its_own_figures_with_server_access() {
+    let app = TestApp::start().await;
+    send(&app, "ada@example.com").await;
+    let other = app.another_project().await;
+    assert_eq!(app.server_of(&other).get(PATH).await.json()["stats"]["month"]["sent"], 0);
+    let client = app.client().get(PATH).await;
+    assert_eq!((client.status(), client.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
+    assert_eq!(app.server().get(&format!("{PATH}?nonsense=1")).await.code(), "SCHEMA_ERROR");
+    assert_eq!(sent(&app).await, [1; 4]);
+}

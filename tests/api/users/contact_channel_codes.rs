@@ -1,0 +1,148 @@
+//! Codes that verify contact channels: sending them, by channel and by address, and checking them.
+
+use serde_json::{Value, json};
+use support::{SignedIn, TestApp};
+
+use super::contact_channels::{PATH, add, assert_error, channels, new};
+
+const OWN: &str = "/api/v1/contact-channels/send-verification-code";
+const VERIFY: &str = "/api/v1/contact-channels/verify";
+const CHECK: &str = "/api/v1/contact-channels/verify/check-code";
+const CALLBACK: &str = "http://localhost:3000/verify?a=1";
+
+fn send_path(user: &str, channel: &Value) -> String {
+    format!("{PATH}/{user}/{}/send-verification-code", channel["id"].as_str().unwrap())
+}
+
+async fn is_verified(app: &TestApp, user: &SignedIn, value: &str) -> bool {
+    let channels = channels(app, &user.user_id).await;
+    channels.iter().find(|channel| channel["value"] == value).unwrap()["is_verified"] == true
+}
+
+#[tokio::test]
+async fn the_code_of_a_channel_verifies_that_channel_alone() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let caller = app.signed_in(&ada);
+    let work = add(&caller, new("me", "ada@work.example")).await;
+    let sent = caller.post(&send_path("me", &work), json!({ "callback_url": CALLBACK })).await;
+    assert_eq!((sent.status(), sent.json()), (200, json!({ "success": true })));
+    let mail = app.last_mail("ada@work.example").await;
+    assert!(mail.link().starts_with("http://localhost:3000/verify?a=1&code="), "{}", mail.link());
+    assert!(app.mails("ada@example.com").await.is_empty());
+
+    let code = json!({ "code": mail.code() });
+    let checked = app.client().post(CHECK, code.clone()).await;
+    assert_eq!((checked.status(), checked.json()), (200, json!({ "is_code_valid": true })));
+    assert!(!is_verified(&app, &ada, "ada@work.example").await);
+    assert_eq!(app.client().post(VERIFY, code.clone()).await.status(), 200);
+    assert!(is_verified(&app, &ada, "ada@work.example").await);
+    assert!(!is_verified(&app, &ada, "ada@example.com").await);
+    assert_error(&app.client().post(CHECK, code).await, 409, "VERIFICATION_CODE_ALREADY_USED");
+    assert_error(&caller.post(&send_path("me", &work), json!({ "callback_url": CALLBACK })).await, 409, "EMAIL_ALREADY_VERIFIED");
+}
+
+#[tokio::test]
+async fn a_code_for_an_old_value_verifies_nothing() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let caller = app.signed_in(&ada);
+    let work = add(&caller, new("me", "ada@work.example")).await;
+    caller.post(&send_path("me", &work), json!({ "callback_url": CALLBACK })).await;
+    let code = app.last_mail("ada@work.example").await.code();
+    caller.patch(&format!("{PATH}/me/{}", work["id"].as_str().unwrap()), json!({ "value": "ada@home.example" })).await;
+    assert_error(&app.client().post(VERIFY, json!({ "code": code })).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
+    assert!(!is_verified(&app, &ada, "ada@home.example").await);
+}
+
+#[tokio::test]
+async fn the_signed_in_user_may_name_its_primary_address_instead() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let caller = app.signed_in(&ada);
+    add(&caller, new("me", "ada@work.example")).await;
+    let body = |email: &str| json!({ "email": email, "callback_url": CALLBACK });
+    assert_error(&app.client().post(OWN, body("ada@example.com")).await, 401, "USER_AUTHENTICATION_REQUIRED");
+    let other = caller.post(OWN, body("ada@work.example")).await;
+    assert_error(&other, 400, "EMAIL_IS_NOT_PRIMARY_EMAIL");
+    assert_eq!(other.json()["details"], json!({ "email": "ada@work.example", "primary_email": "ada@example.com" }));
+    assert!(app.mails("ada@work.example").await.is_empty());
+
+    assert_eq!(caller.post(OWN, body("Ada@Example.com")).await.json(), json!({ "success": true }));
+    let code = app.last_mail("ada@example.com").await.code();
+    assert_eq!(app.client().post(VERIFY, json!({ "code": code })).await.status(), 200);
+    assert_error(&caller.post(OWN, body("ada@example.com")).await, 409, "EMAIL_ALREADY_VERIFIED");
+}
+
+#[tokio::test]
+async fn a_user_without_a_primary_address_is_told_so() {
+    let app = TestApp::start().await;
+    let caller = app.signed_in(&app.sign_up("ada@example.com").await);
+    let channel = caller.get(&format!("{PATH}?user_id=me")).await.json()["items"][0].clone();
+    caller.delete(&format!("{PATH}/me/{}", channel["id"].as_str().unwrap())).await;
+    let answer = caller.post(OWN, json!({ "email": "ada@example.com", "callback_url": CALLBACK })).await;
+    assert_error(&answer, 400, "EMAIL_IS_NOT_PRIMARY_EMAIL");
+    assert_eq!(answer.json()["details"]["primary_email"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_link_leads_to_a_trusted_domain_or_is_not_sent() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let channel = channels(&app, &ada.user_id).await.remove(0);
+    for url in ["https://evil.example/verify", "http://localhost.evil.example/"] {
+        let answer = app.signed_in(&ada).post(&send_path("me", &channel), json!({ "callback_url": url })).await;
+        assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
+        let answer = app.signed_in(&ada).post(OWN, json!({ "email": "ada@example.com", "callback_url": url })).await;
+        assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
+    }
+    assert!(app.mails("ada@example.com").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_server_sends_codes_for_any_user_and_learns_who_is_missing() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let channel = channels(&app, &ada.user_id).await.remove(0);
+    assert_eq!(app.server().post(&send_path(&ada.user_id, &channel), json!({ "callback_url": CALLBACK })).await.status(), 200);
+    assert_eq!(app.mails("ada@example.com").await.len(), 1);
+    let nobody = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
+    let answer = app.server().post(&send_path(nobody, &channel), json!({ "callback_url": CALLBACK })).await;
+    assert_error(&answer, 400, "USER_ID_DOES_NOT_EXIST");
+    let answer = app.server().post(&send_path(&ada.user_id, &json!({ "id": nobody })), json!({ "callback_url": CALLBACK })).await;
+    assert_error(&answer, 404, "CONTACT_CHANNEL_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_code_and_its_mail_are_written_together_or_not_at_all() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let channel = channels(&app, &ada.user_id).await.remove(0);
+    app.recorder.clear();
+    app.recorder.fail_write(0, "AccessDeniedException");
+    let path = send_path("me", &channel);
+    let failed = app.signed_in(&ada).post(&path, json!({ "callback_url": CALLBACK })).await;
+    assert_error(&failed, 500, "INTERNAL_ERROR");
+    assert!(app.mails("ada@example.com").await.is_empty());
+    assert_eq!(app.signed_in(&ada).post(&path, json!({ "callback_url": CALLBACK })).await.status(), 200);
+    assert_eq!(app.mails("ada@example.com").await.len(), 1);
+}
+
+#[tokio::test]
+async fn checking_counts_attempts_and_tells_why_a_code_is_refused() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let channel = channels(&app, &ada.user_id).await.remove(0);
+    app.signed_in(&ada).post(&send_path("me", &channel), json!({ "callback_url": CALLBACK })).await;
+    let code = app.last_mail("ada@example.com").await.code();
+    for guess in 0..19 {
+        let wrong = format!("{guess:06}{}", &code[6..]);
+        assert_error(&app.client().post(CHECK, json!({ "code": wrong })).await, 404, "VERIFICATION_CODE_NOT_FOUND");
+    }
+    assert_eq!(app.client().post(CHECK, json!({ "code": code.to_uppercase() })).await.status(), 200);
+    assert_error(&app.client().post(CHECK, json!({ "code": code })).await, 400, "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED");
+    assert_error(&app.client().post(VERIFY, json!({ "code": code })).await, 400, "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED");
+    assert_error(&app.client().post(CHECK, json!({ "code": "short" })).await, 400, "SCHEMA_ERROR");
+    app.advance(jiff::SignedDuration::from_hours(24));
+    assert_error(&app.client().post(CHECK, json!({ "code": code })).await, 400, "VERIFICATION_CODE_EXPIRED");
+}
