@@ -14,6 +14,7 @@ use crate::oauth_flow;
 
 pub const ROUTE: Route = Route::post("auth-oauth-callback-form", "/api/v1/auth/oauth/callback/{provider_id}")
     .summary("Takes the user back from a provider that posts its answer as a form")
+    .ignores_unknown_fields()
     .table(TABLE)
     .errors(ERRORS);
 

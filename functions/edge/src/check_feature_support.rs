@@ -8,7 +8,8 @@ use shared::product_api::{Error, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("edge-check-feature-support", "/api/v1/check-feature-support")
-    .summary("Says in words that a feature of an SDK is not supported");
+    .summary("Says in words that a feature of an SDK is not supported")
+    .ignores_unknown_fields();
 
 /// The feature; whatever options its call has come along and are not looked at.
 #[derive(Deserr, ToSchema)]

@@ -41,7 +41,7 @@ test("client metadata is replaced as a whole", async () => {
   assert.deepEqual((await app.getUser()).clientMetadata, { c: 3 });
 });
 
-test("a new primary address is unverified, and signs nobody in before it is confirmed for that", async () => {
+test("a new primary address is unverified, and the old one is kept beside it", async () => {
   const { app, user, email } = await w.signedUp();
   const next = newAddress("moved");
   await user.update({ primaryEmail: next });
@@ -50,6 +50,7 @@ test("a new primary address is unverified, and signs nobody in before it is conf
   assert.equal(now.primaryEmailVerified, false);
   const values = (await now.listContactChannels()).map(({ value, isPrimary }) => [value, isPrimary]);
   assert.deepEqual(values, [[email, false], [next, true]]);
+  assert.equal((await w.signedIn(email)).user.id, user.id);
 });
 
 test("an address of somebody else is refused and stays with them", async () => {
