@@ -32,6 +32,7 @@ use crate::tokens::refresh;
 pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/token")
     .summary("Exchanges a code or a refresh token for an access token")
     .limit(Limit::Token)
+    .ignores_unknown_fields()
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "INVALID_OAUTH_CLIENT_ID_OR_SECRET",

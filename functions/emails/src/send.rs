@@ -12,7 +12,7 @@ use shared::http::TableAction::{BatchGetItem, PutItem, Query};
 use shared::http::{Json, Route};
 use shared::model::id::{EmailId, UserId};
 use shared::model::outbox::{Category, CreatedWith, DEFAULT_THEME, NewEntry, OutboxEntry, Recipients, Source};
-use shared::model::outbox_patch::{AtMillis, ThemeId};
+use shared::model::outbox_patch::{AtMillis, Theme, ThemeId};
 use shared::product_api::input::{Problems, rejected};
 use shared::product_api::literal::True;
 use shared::product_api::{Access, Error, Input, KnownError, Server};
@@ -45,7 +45,6 @@ pub struct SendEmail {
     #[deserr(default)]
     notification_category_name: Option<CategoryName>,
     /// `false` for no theme; absent or `null` for the project's.
-    #[schema(value_type = Option<uuid::Uuid>)]
     #[deserr(default)]
     theme_id: Option<Theme>,
     #[deserr(default)]
@@ -64,22 +63,6 @@ impl<E: deserr::DeserializeError> Deserr<E> for CategoryName {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let name = String::deserialize_from_value(value, location)?;
         Category::parse(&name).map(Self).ok_or_else(|| rejected("must be Transactional or Marketing", location))
-    }
-}
-
-/// A theme, or none.
-#[derive(Clone, Copy)]
-pub enum Theme {
-    None,
-    Id(ThemeId),
-}
-
-impl<E: deserr::DeserializeError> Deserr<E> for Theme {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        match value {
-            deserr::Value::Boolean(false) => Ok(Self::None),
-            value => ThemeId::deserialize_from_value(value, location).map(Self::Id),
-        }
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn describe(operation: &Operation, schemas: &Schemas, site_url: Optio
     }
     if let Some(body) = &description.body {
         let required = has_required_field(&body.schema);
-        let content = Content::new(Some(schemas.whole(body, true)));
+        let content = Content::new(Some(schemas.whole(body, !route.ignores_unknown_fields)));
         let body = RequestBodyBuilder::new().content(JSON, content);
         described = described.request_body(Some(body.required(Some(if required { Required::True } else { Required::False })).build()));
     }

@@ -29,11 +29,16 @@ fn described(operation: &Operation) -> impl Iterator<Item = &Described> {
     bodies(operation).chain(&operation.description.path).chain(&operation.description.query)
 }
 
-/// What has no other fields than those that it names: bodies (WIRE.md, decision 16), and all of interface A (SPEC.md). Answers of
-/// interface B may grow.
+/// What has no other fields than those that it names: bodies (WIRE.md, decision 16) but for the few that ignore others, and all of
+/// interface A (SPEC.md). Answers of interface B may grow.
 fn closed_roots(operation: &Operation) -> impl Iterator<Item = &Described> {
     let is_content = operation.route.interface == Interface::Content;
-    operation.description.body.iter().chain(operation.description.answer.iter().filter(move |_| is_content))
+    operation
+        .description
+        .body
+        .iter()
+        .filter(|_| !operation.route.ignores_unknown_fields)
+        .chain(operation.description.answer.iter().filter(move |_| is_content))
 }
 
 impl Schemas {

@@ -25,6 +25,12 @@ struct Path {
 
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its schema is of interest")]
+struct Loose {
+    name: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its schema is of interest")]
 struct Page {
     cursor: Option<String>,
     limit: u16,
@@ -56,6 +62,9 @@ fn document() -> Value {
             Route::get("content-apps", "/api/v1/apps").summary("Lists apps").content(),
         ),
         operation::<State<App>, HeaderMap, Json<Data<content::App>>>(app),
+        operation::<State<App>, Input<Loose>, Response>(
+            Route::post("edge-loose", "/api/v1/loose").summary("Takes").ignores_unknown_fields(),
+        ),
     ];
     serde_json::to_value(document_of(&operations, "https://api.example.com", "https://example.com")).unwrap()
 }
@@ -113,6 +122,8 @@ fn bodies_and_public_content_name_every_field_that_there_may_be() {
         false
     );
     assert!(schemas["Edited"]["additionalProperties"].is_null());
+    assert!(schemas["Loose"]["properties"]["name"].is_object());
+    assert!(schemas["Loose"]["additionalProperties"].is_null());
 }
 
 #[test]

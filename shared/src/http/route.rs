@@ -26,6 +26,8 @@ pub struct Route {
     pub limit: Option<Limit>,
     /// In MB; CPU comes with it.
     pub memory: u16,
+    /// Whether its body may have fields that it does not name; others refuse them.
+    pub ignores_unknown_fields: bool,
 }
 
 /// The methods that operations have. HEAD comes with GET, OPTIONS with every path.
@@ -84,7 +86,18 @@ impl Verb {
 impl Route {
     const fn new(name: &'static str, verb: Verb, path: &'static str) -> Self {
         let limit = if matches!(verb, Verb::Get) { None } else { Some(Limit::Write) };
-        Self { name, verb, path, interface: Interface::Product, summary: "", table: &[], errors: &[], limit, memory: 256 }
+        Self {
+            name,
+            verb,
+            path,
+            interface: Interface::Product,
+            summary: "",
+            table: &[],
+            errors: &[],
+            limit,
+            memory: 256,
+            ignores_unknown_fields: false,
+        }
     }
 
     pub const fn get(name: &'static str, path: &'static str) -> Self {
@@ -141,6 +154,11 @@ impl Route {
         actions.sort_unstable();
         actions.dedup();
         actions
+    }
+
+    /// For bodies whose senders are not ours to bind, such as those of OAuth.
+    pub const fn ignores_unknown_fields(self) -> Self {
+        Self { ignores_unknown_fields: true, ..self }
     }
 
     /// argon2 takes 19 MiB and as much CPU as there is: with the memory of a whole core it is four times as fast for the same price.

@@ -3,7 +3,9 @@
 use deserr::Deserr;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use super::outbox::{DEFAULT_THEME, OutboxEntry, Recipients, SkippedReason, Stage, Status};
@@ -86,6 +88,31 @@ impl<E: deserr::DeserializeError> Deserr<E> for ThemeId {
         }
     }
 }
+
+/// A theme, or none, which is `false` where `null` is the project's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theme {
+    None,
+    Id(ThemeId),
+}
+
+impl<E: deserr::DeserializeError> Deserr<E> for Theme {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        match value {
+            deserr::Value::Boolean(false) => Ok(Self::None),
+            value => ThemeId::deserialize_from_value(value, location).map(Self::Id),
+        }
+    }
+}
+
+impl PartialSchema for Theme {
+    fn schema() -> RefOr<Schema> {
+        let none = ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([false]));
+        OneOfBuilder::new().item(ThemeId::schema()).item(none).into()
+    }
+}
+
+impl ToSchema for Theme {}
 
 /// Values for a mail's template: a JSON object.
 #[derive(Debug, Clone, PartialEq, ToSchema)]

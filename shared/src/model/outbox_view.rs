@@ -36,6 +36,7 @@ pub struct OutboxView {
     pub is_paused: bool,
     pub has_rendered: bool,
     pub has_delivered: bool,
+    #[schema(value_type = RenderedView)]
     #[serde(flatten)]
     pub rendered: Option<RenderedView>,
     #[serde(flatten)]
@@ -57,15 +58,22 @@ pub struct AttemptError {
     pub internal_details: Value,
 }
 
-/// The fields of an entry that has been rendered.
+/// The fields of an entry that has been rendered: all of them, or none.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RenderedView {
+    #[schema(required = false)]
     pub rendered_at_millis: Millis,
+    #[schema(required = false)]
     pub subject: String,
+    #[schema(required = false)]
     pub html: Option<String>,
+    #[schema(required = false)]
     pub text: Option<String>,
+    #[schema(required = false)]
     pub is_transactional: bool,
+    #[schema(required = false)]
     pub is_high_priority: bool,
+    #[schema(required = false)]
     pub notification_category_id: Option<Uuid>,
 }
 

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::AnyOfBuilder;
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::id::UserId;
 use super::metadata::Metadata;
@@ -63,11 +65,30 @@ pub struct ServerUser {
 }
 
 /// A user in the form that the reader's access type gives.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum UserView {
     Client(Box<ClientUser>),
     Server(Box<ServerUser>),
+}
+
+impl PartialSchema for UserView {
+    /// Not `oneOf`, as would be derived: what a server reads has all that a client reads, so it is of both forms.
+    fn schema() -> RefOr<Schema> {
+        AnyOfBuilder::new()
+            .item(Ref::from_schema_name(ClientUser::name()))
+            .item(Ref::from_schema_name(ServerUser::name()))
+            .description(Some("A user in the form that the reader's access type gives."))
+            .into()
+    }
+}
+
+impl ToSchema for UserView {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.extend([(ClientUser::name().into_owned(), ClientUser::schema()), (ServerUser::name().into_owned(), ServerUser::schema())]);
+        ClientUser::schemas(schemas);
+        ServerUser::schemas(schemas);
+    }
 }
 
 impl ClientUser {

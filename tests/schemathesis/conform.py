@@ -1,0 +1,118 @@
+"""Starts a gateway, signs a user up, and lets schemathesis compare the service with its document: as a server, as that user's client, as an admin.
+
+Examples and seed are fixed, so that two runs ask the same; together they stay under four minutes on two cores.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+GATEWAY = sys.argv[1]
+EXAMPLES = 50
+SEED = 20261121
+CHECKS = [
+    "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance", "response_schema_conformance",
+    "negative_data_rejection", "unsupported_method", "allow_header_conformance", "ensure_resource_availability", "use_after_free",
+]
+# What ends the users that the other requests speak of is asked last, on its own.
+ENDING = "users-(me|user)-delete"
+CALLBACK = "http://localhost:3000/callback"
+# Where a request speaks of something that there is, by the names of `inhabit`.
+KNOWN_AT = {
+    "path.user_id": "users", "query.user_id": "users", "body.user_id": "users", "body.user_ids[*]": "users", "path.id": "ids",
+    "path.contact_channel_id": "ids", "body.email": "emails", "body.password": "passwords", "body.old_password": "passwords",
+    "body.callback_url": "urls", "body.verification_callback_url": "urls",
+}
+LABELS = {"Project": "project", "Client key": "client", "Server key": "server", "Admin key": "admin"}
+
+
+class Gateway:
+    """A gateway in memory; its project and keys are those that it prints."""
+
+    def __enter__(self):
+        self.log = tempfile.TemporaryFile("w+")
+        command = [GATEWAY, "serve", "--memory", "--listen", "127.0.0.1:0"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.keys = {}
+        for line in self.process.stdout:
+            if found := re.match(r"Gatelet answers at (\S+)", line):
+                self.url = found[1].replace("localhost", "127.0.0.1")
+            if (found := re.match(r"  (\S+(?: \S+)?)  +(\S+)$", line)) and found[1] in LABELS:
+                self.keys[LABELS[found[1]]] = found[2]
+            if "admin" in self.keys:
+                return self
+        raise SystemExit("the gateway did not start")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(timeout=15)
+        self.log.seek(0)
+        if errors := [line for line in self.log if re.search(r"\b(ERROR|panicked)\b", line)]:
+            raise SystemExit("the gateway logged errors:\n" + "".join(errors[:20]))
+
+    def headers(self, access):
+        """What every request of an access type carries."""
+        key = {"client": "Publishable-Client-Key", "server": "Secret-Server-Key", "admin": "Super-Secret-Admin-Key"}[access]
+        return {"X-Service-Access-Type": access, "X-Service-Project-Id": self.keys["project"], f"X-Service-{key}": self.keys[access]}
+
+    def ask(self, access, path, body=None, token=None):
+        headers = self.headers(access) | {"Content-Type": "application/json"} | ({"X-Service-Access-Token": token} if token else {})
+        request = urllib.request.Request(f"{self.url}/api/v1{path}", json.dumps(body).encode() if body else None, headers)
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def inhabit(self):
+        """Signs a user up and gives them what requests can speak of; what is known of it by name, and the user's token."""
+        account = {"email": "ada@example.com", "password": "correct horse battery"}
+        user = self.ask("client", "/auth/password/sign-up", account | {"verification_callback_url": CALLBACK})
+        self.ask("server", "/auth/sessions", {"user_id": user["user_id"]})
+        self.ask("server", "/emails/send-email", {"user_ids": [user["user_id"]], "html": "<p>Later</p>", "scheduled_at_millis": 4102444800000})
+        lists = [f"/auth/sessions?user_id={user['user_id']}", "/emails/outbox", f"/contact-channels?user_id={user['user_id']}"]
+        ids = [item["id"] for path in lists for item in self.ask("server", path)["items"]]
+        known = {"users": [user["user_id"], "me"], "ids": ids, "emails": [account["email"]], "passwords": [account["password"]], "urls": [CALLBACK]}
+        return known, user["access_token"]
+
+
+def configuration(known):
+    """Half of the requests speak of what there is, the others of whatever schemathesis thinks of."""
+    lines = [f"[dictionaries.{name}]\nvalues = {json.dumps(values)}" for name, values in known.items()]
+    lines += ["[parameters]"]
+    lines += [f'"{place}" = {{ dictionary = "{name}", probability = 0.5 }}' for place, name in KNOWN_AT.items()]
+    return "\n".join(lines)
+
+
+def conforms(gateway, title, headers, known, *filters):
+    """Whether everything that schemathesis finds is in the document."""
+    print(f"== {title}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        # Its store of former examples would make a run depend on the one before.
+        config = pathlib.Path(folder, "schemathesis.toml")
+        config.write_text(configuration(known))
+        command = ["schemathesis", "--config-file", config, "run", f"{gateway.url}/openapi.json", "--url", gateway.url]
+        command += ["--phases", "examples,coverage,fuzzing", "--checks", ",".join(CHECKS), "--max-examples", str(EXAMPLES), "--seed", str(SEED)]
+        command += ["--workers", "2", "--warnings", "off", "--continue-on-failure", *filters]
+        for name, value in headers.items():
+            command += ["--header", f"{name}: {value}"]
+        return subprocess.run(command, cwd=folder).returncode == 0
+
+
+def main():
+    with Gateway() as gateway:
+        known, token = gateway.inhabit()
+        user = {"X-Service-Access-Token": token, "X-Service-Allow-Restricted-User": "true"}
+        product = ["--exclude-operation-id-regex", ENDING, "--exclude-path-regex", "/internal/"]
+        passed = [
+            conforms(gateway, "as a server, for a user", gateway.headers("server") | user, known, *product),
+            conforms(gateway, "as the client of a user", gateway.headers("client") | user, known, *product),
+            conforms(gateway, "as an admin", gateway.headers("admin") | user, known, "--include-path-regex", "/internal/"),
+            conforms(gateway, "as a server, which deletes users", gateway.headers("server") | user, known, "--include-operation-id-regex", ENDING),
+        ]
+    if not all(passed):
+        raise SystemExit("the service and its document disagree")
+
+
+main()

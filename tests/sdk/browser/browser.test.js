@@ -1,0 +1,147 @@
+// An app in a browser: the SDK with its cookies, calls across origins, links of mails opened as a person opens them.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+
+import { linkOf } from "../support/inbox.js";
+import { PASSWORD, newAddress, version, world } from "../support/world.js";
+import { startSite } from "./site.js";
+
+const FLAGS = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+
+const w = world();
+let site;
+let browser;
+
+before(async () => {
+  await w.started;
+  const { url: baseUrl, projectId, publishableClientKey } = w.gateway;
+  site = await startSite(version, { baseUrl, projectId, publishableClientKey });
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+});
+after(async () => {
+  await browser?.close();
+  await site?.stop();
+});
+
+/** A browser that was never here before, with the app open; `check` fails when a page had an error or asked another host. */
+async function visitor(t) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(`${error}`));
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("request", (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (protocol.startsWith("http") && hostname !== "localhost") complaints.push(`asked ${request.url()}`);
+  });
+  t.after(() => context.close());
+  const it = {
+    context,
+    page,
+    open: async (url = site.url) => {
+      await page.goto(`${url}`);
+      await it.ready();
+    },
+    ready: () => page.waitForSelector("body[data-ready]"),
+    who: () => page.textContent("#who"),
+    sessions: () => page.$$eval("#sessions li", (items) => items.map((item) => item.firstChild.textContent)),
+    submit: async (form, fields) => {
+      for (const [name, value] of Object.entries(fields)) await page.fill(`#${form} [name=${name}]`, value);
+      await page.click(`#${form} button`);
+    },
+    isShown: (selector, text) => page.waitForFunction(([selector, text]) => document.querySelector(selector)?.textContent === text, [selector, text]),
+    check: () => assert.deepEqual(complaints, []),
+  };
+  await it.open();
+  return it;
+}
+
+/** A browser with a new account, whose address is verified by the link of its mail. */
+async function member(t) {
+  const [it, email] = [await visitor(t), newAddress()];
+  await it.submit("sign-up", { email, password: PASSWORD });
+  await it.isShown("#who", `${email} unverified`);
+  await it.open(linkOf(await w.inbox.next(email)).url);
+  return { ...it, email };
+}
+
+/** Another browser of the same person, signed in by a link. */
+async function byLink(t, email) {
+  const it = await visitor(t);
+  await it.submit("send-link", { email });
+  await it.isShown("#send-link output", "sent");
+  const { url } = linkOf(await w.inbox.next(email));
+  assert.equal(url.pathname, "/sign-in-by-link");
+  await it.page.goto(`${url}`);
+  await it.isShown("#who", `${email} verified`);
+  await it.ready();
+  return it;
+}
+
+test("who signs up stays signed in across pages, and the link of the mail verifies the address", async (t) => {
+  const [it, email] = [await visitor(t), newAddress()];
+  assert.equal(await it.who(), "nobody");
+  await it.submit("sign-up", { email, password: PASSWORD });
+  await it.isShown("#who", `${email} unverified`);
+  await it.open();
+  assert.equal(await it.who(), `${email} unverified`);
+  assert.ok((await it.context.cookies()).some(({ name }) => name.includes(`-refresh-${w.gateway.projectId}`)));
+
+  const { url } = linkOf(await w.inbox.next(email));
+  assert.equal(`${url.origin}${url.pathname}`, `${site.url}/verify`);
+  await it.open(url);
+  assert.equal(await it.who(), `${email} verified`);
+  it.check();
+});
+
+test("a link by mail signs in, in another browser than the one that signed up", async (t) => {
+  const first = await member(t);
+  const second = await byLink(t, first.email);
+  await second.open();
+  assert.equal(await second.who(), `${first.email} verified`);
+  second.check();
+});
+
+test("a wrong password is told in the page, and the right one signs in", async (t) => {
+  const { email } = await member(t);
+  const it = await visitor(t);
+  await it.submit("sign-in", { email, password: "not the password" });
+  await it.isShown("#problem", "EMAIL_PASSWORD_MISMATCH");
+  await it.open();
+  assert.equal(await it.who(), "nobody");
+  await it.submit("sign-in", { email, password: PASSWORD });
+  await it.isShown("#who", `${email} verified`);
+  it.check();
+});
+
+test("the list marks the session of this browser, and a revoked browser is signed out", async (t) => {
+  const first = await member(t);
+  const second = await byLink(t, first.email);
+  assert.deepEqual(await second.sessions(), ["this browser", "another browser"]);
+  await first.open();
+  assert.deepEqual(await first.sessions(), ["another browser", "this browser"]);
+
+  await second.page.click("#sessions li:nth-child(2) button");
+  await second.page.waitForFunction(() => document.querySelectorAll("#sessions li").length === 1);
+  assert.deepEqual(await second.sessions(), ["this browser"]);
+  second.check();
+  // An access token outlives its session by its ten minutes at most; a browser that lost it is as one in which they have passed.
+  await first.context.clearCookies({ name: /-access$/ });
+  await first.open();
+  assert.equal(await first.who(), "nobody");
+});
+
+test("who signs out is nobody, and has no cookie of a session", async (t) => {
+  const it = await member(t);
+  await it.page.click("#sign-out");
+  await it.isShown("#who", "nobody");
+  await it.open();
+  assert.equal(await it.who(), "nobody");
+  assert.deepEqual((await it.context.cookies()).filter(({ name }) => /-(refresh|access)/.test(name)).map(({ name }) => name), []);
+  it.check();
+});

@@ -1,0 +1,43 @@
+// The site of the app: its page and the bundled SDK, on a port of its own, so that every call crosses origins as it does in the world.
+
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+async function bundle(version) {
+  const result = await build({
+    entryPoints: [here("page/main.js")],
+    alias: { sdk: here(`../${version}/sdk.js`) },
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    define: { "process.env.NODE_ENV": '"production"' },
+    logLevel: "error",
+  });
+  return result.outputFiles[0].text;
+}
+
+/** Serves the app with an SDK of a version; every other path is the page, which looks at where it is. */
+export async function startSite(version, config) {
+  const files = {
+    "/main.js": ["text/javascript", await bundle(version)],
+    "/config.json": ["application/json", JSON.stringify(config)],
+  };
+  const page = ["text/html; charset=utf-8", await readFile(here("page/index.html"))];
+  const server = createServer((request, response) => {
+    const [type, body] = files[new URL(request.url, "http://localhost").pathname] ?? page;
+    response.writeHead(200, { "content-type": type, "cache-control": "no-store" });
+    response.end(body);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const stop = () => new Promise((resolve) => {
+    server.close(resolve);
+    server.closeAllConnections();
+  });
+  return { url: `http://localhost:${server.address().port}`, stop };
+}

@@ -1,0 +1,117 @@
+// Addresses of a user: list, add, change, verify, remove.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { linkOf } from "../support/inbox.js";
+import { CALLBACK, newAddress, ok, refused, world } from "../support/world.js";
+
+const w = world();
+
+/** The channel of a user that has an address, as the service lists it now. */
+async function channel(user, value) {
+  return (await user.listContactChannels()).find((channel) => channel.value === value);
+}
+
+test("the address of the sign-up is the first channel", async () => {
+  const { email, user } = await w.signedUp();
+  const [first, ...others] = await user.listContactChannels();
+  assert.equal(others.length, 0);
+  const { value, type, isPrimary, isVerified, usedForAuth } = first;
+  assert.deepEqual({ value, type, isPrimary, isVerified, usedForAuth }, { value: email, type: "email", isPrimary: true, isVerified: false, usedForAuth: true });
+});
+
+test("a channel is added, listed in order, and removed", async () => {
+  const { email, user } = await w.signedUp();
+  const second = newAddress("second");
+  const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });
+  assert.equal(created.value, second);
+  assert.deepEqual((await user.listContactChannels()).map(({ value }) => value), [email, second]);
+  const { id, isPrimary, isVerified, usedForAuth } = await channel(user, second);
+  assert.deepEqual({ id, isPrimary, isVerified, usedForAuth }, { id: created.id, isPrimary: false, isVerified: false, usedForAuth: false });
+
+  await created.delete();
+  assert.deepEqual((await user.listContactChannels()).map(({ value }) => value), [email]);
+});
+
+test("an address is a user's channel once", async () => {
+  const { email, user } = await w.signedUp();
+  await assert.rejects(user.createContactChannel({ type: "email", value: email, usedForAuth: false }));
+  assert.equal((await user.listContactChannels()).length, 1);
+});
+
+test("a channel that becomes the primary one takes that from the other", async () => {
+  const { app, email, user } = await w.signedUp();
+  const second = newAddress("second");
+  const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });
+  await created.update({ isPrimary: true });
+  assert.equal((await app.getUser()).primaryEmail, second);
+  assert.equal((await channel(user, email)).isPrimary, false);
+});
+
+test("a channel signs in once it is used for that, and no longer when it is not", async () => {
+  const { user } = await w.signedUp();
+  const second = newAddress("second");
+  const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });
+  assert.equal(await w.tryPassword(second, "correct horse battery"), "EMAIL_PASSWORD_MISMATCH");
+  await created.update({ usedForAuth: true });
+  assert.equal((await w.signedIn(second)).user.id, user.id);
+  await (await channel(user, second)).update({ usedForAuth: false });
+  assert.equal(await w.tryPassword(second, "correct horse battery"), "EMAIL_PASSWORD_MISMATCH");
+});
+
+test("a channel whose address changes is no longer verified", async () => {
+  const { user, email } = await w.signedUpByLink();
+  const [verified] = await user.listContactChannels();
+  assert.equal(verified.isVerified, true);
+  const moved = newAddress("moved");
+  await verified.update({ value: moved });
+  assert.equal((await channel(user, moved)).isVerified, false);
+  assert.equal(await channel(user, email), undefined);
+});
+
+test("a channel is verified by the link of its mail", async () => {
+  const { app, email, user } = await w.signedUp();
+  const second = newAddress("second");
+  const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });
+  await created.sendVerificationEmail({ callbackUrl: CALLBACK });
+  const { code } = linkOf(await w.inbox.next(second));
+  ok(await app.verifyEmail(code));
+  assert.equal((await channel(user, second)).isVerified, true);
+  assert.equal((await app.getUser()).primaryEmailVerified, false);
+  // The SDK keeps the refusal of another mail to itself: the mails say that there was one.
+  await created.sendVerificationEmail({ callbackUrl: CALLBACK });
+  await user.sendVerificationEmail({ callbackUrl: CALLBACK });
+  await w.inbox.next(email);
+  assert.equal((await w.inbox.all(second)).length, 1);
+});
+
+test("the primary address is verified by the mail that its user asks for", async () => {
+  const { app, email, user } = await w.signedUp();
+  assert.equal(await user.sendVerificationEmail({ callbackUrl: CALLBACK }), undefined);
+  const { code } = linkOf(await w.inbox.next(email));
+  // The page behind the link may be open where nobody is signed in.
+  ok(await w.client().verifyEmail(code));
+  const now = await app.getUser();
+  assert.equal(now.primaryEmailVerified, true);
+  assert.equal((await now.sendVerificationEmail({ callbackUrl: CALLBACK })).errorCode, "EMAIL_ALREADY_VERIFIED");
+});
+
+test("the code of a channel that is gone verifies nothing", async () => {
+  const { app, user } = await w.signedUp();
+  const second = newAddress("second");
+  const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });
+  await created.sendVerificationEmail({ callbackUrl: CALLBACK });
+  const { code } = linkOf(await w.inbox.next(second));
+  await created.delete();
+  await assert.rejects(async () => ok(await app.verifyEmail(code)));
+  assert.equal(await channel(user, second), undefined);
+});
+
+test("a code of another purpose verifies nothing", async () => {
+  const { app, email } = await w.signedUp();
+  ok(await app.sendForgotPasswordEmail(email, { callbackUrl: CALLBACK }));
+  const { code } = linkOf(await w.inbox.next(email));
+  refused(await app.verifyEmail(code), "VERIFICATION_CODE_NOT_FOUND");
+  assert.equal((await app.getUser()).primaryEmailVerified, false);
+});

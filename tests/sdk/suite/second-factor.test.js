@@ -1,0 +1,68 @@
+// Sign-in with an authenticator app beside the password.
+
+import assert from "node:assert/strict";
+import { createHmac, randomBytes } from "node:crypto";
+import { test } from "node:test";
+
+import { PASSWORD, ok, refused, world } from "../support/world.js";
+
+const w = world();
+
+/** What an authenticator app shows (RFC 6238: SHA-1, 30 seconds, six digits). */
+function shownBy(secret) {
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const mac = createHmac("sha1", secret).update(step).digest();
+  const offset = mac.at(-1) & 15;
+  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
+
+/** The code of an attempt that the password was right for. In a browser the SDK takes it to its page for the second factor. */
+async function attempt(email) {
+  const { url, projectId, publishableClientKey } = w.gateway;
+  const answer = await fetch(`${url}/api/v1/auth/password/sign-in`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "x-stack-access-type": "client",
+      "x-stack-project-id": projectId,
+      "x-stack-publishable-client-key": publishableClientKey,
+    },
+    body: JSON.stringify({ email, password: PASSWORD }),
+  });
+  const { code, details } = await answer.json();
+  assert.equal(code, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
+  return details.attempt_code;
+}
+
+test("who set up an authenticator app needs it beside the password, until it is taken off", async () => {
+  const { app, email, user } = await w.signedUp();
+  assert.equal(user.isMultiFactorRequired, false);
+  const secret = randomBytes(20);
+  await user.update({ totpMultiFactorSecret: secret });
+  assert.equal((await app.getUser()).isMultiFactorRequired, true);
+  await assert.rejects(w.client().signInWithCredential({ email, password: PASSWORD, noRedirect: true }));
+
+  const other = w.client();
+  const code = await attempt(email);
+  const right = shownBy(secret);
+  const wrong = right === "000000" ? "111111" : "000000";
+  refused(await other.signInWithMfa(wrong, code, { noRedirect: true }), "INVALID_TOTP_CODE");
+  assert.equal(await other.getUser(), null);
+  ok(await other.signInWithMfa(shownBy(secret), code, { noRedirect: true }));
+  assert.equal((await other.getUser()).id, user.id);
+
+  await user.update({ totpMultiFactorSecret: null });
+  assert.equal((await w.signedIn(email)).user.isMultiFactorRequired, false);
+});
+
+test("an attempt signs in once", async () => {
+  const { email, user } = await w.signedUp();
+  const secret = randomBytes(20);
+  await user.update({ totpMultiFactorSecret: secret });
+  const code = await attempt(email);
+  ok(await w.client().signInWithMfa(shownBy(secret), code, { noRedirect: true }));
+  const again = w.client();
+  await assert.rejects(async () => ok(await again.signInWithMfa(shownBy(secret), code, { noRedirect: true })));
+  assert.equal(await again.getUser(), null);
+});

@@ -1,0 +1,81 @@
+// Mails that a server sends to its users, as the inbox gets them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { throwsCode, world } from "../support/world.js";
+
+const w = world();
+
+test("a mail reaches the users it names, each with their own address, and nobody else", async () => {
+  const server = w.server();
+  const [ada, grace, other] = [await w.signedUp(), await w.signedUp(), await w.signedUp()];
+  await server.sendEmail({ userIds: [ada.user.id, grace.user.id], subject: "News for you", html: "<p>Hello &amp; <b>welcome</b></p>" });
+  for (const { email } of [ada, grace]) {
+    const mail = await w.inbox.next(email);
+    assert.equal(mail.subject, "News for you");
+    assert.deepEqual(mail.to, [email]);
+    assert.match(mail.html, /<p>Hello &amp; <b>welcome<\/b><\/p>/);
+    assert.match(mail.text, /Hello & (\*\*)?welcome/);
+  }
+  assert.deepEqual(await w.inbox.all(other.email), []);
+});
+
+test("a mail to all users reaches all of them", async () => {
+  const server = w.server();
+  const users = [await w.signedUp(), await w.signedUp()];
+  await server.sendEmail({ allUsers: true, subject: "To all", html: "<p>Hello</p>" });
+  for (const { email } of users) assert.equal((await w.inbox.next(email)).subject, "To all");
+});
+
+test("a mail is not sent before its time", async () => {
+  const server = w.server();
+  const { email, user } = await w.signedUp();
+  const scheduledAt = new Date(Date.now() + 3_000);
+  await server.sendEmail({ userIds: [user.id], subject: "Later", html: "<p>Later</p>", scheduledAt });
+  await server.sendEmail({ userIds: [user.id], subject: "Now", html: "<p>Now</p>" });
+  assert.equal((await w.inbox.next(email)).subject, "Now");
+  const later = await w.inbox.next(email);
+  assert.equal(later.subject, "Later");
+  assert.ok(later.sent_at_millis >= scheduledAt.getTime());
+});
+
+test("nothing is sent when one of the users does not exist", async () => {
+  const server = w.server();
+  const { email, user } = await w.signedUp();
+  const nobody = "3142e763-b230-44b5-8636-aa62f7489c26";
+  await throwsCode(server.sendEmail({ userIds: [user.id, nobody], subject: "Lost", html: "<p>Lost</p>" }), "USER_ID_DOES_NOT_EXIST");
+  await server.sendEmail({ userIds: [user.id], subject: "Found", html: "<p>Found</p>" });
+  assert.equal((await w.inbox.next(email)).subject, "Found");
+  assert.equal((await w.inbox.all(email)).length, 1);
+});
+
+test("the delivery statistics count the mails that were sent", async () => {
+  const server = w.server();
+  const { email, user } = await w.signedUp();
+  const before = await server.getEmailDeliveryStats();
+  for (const subject of ["One", "Two"]) {
+    await server.sendEmail({ userIds: [user.id], subject, html: "<p>Counted</p>" });
+    await w.inbox.next(email);
+  }
+  const sent = await settled(async () => (await server.getEmailDeliveryStats()).stats.hour.sent, before.stats.hour.sent + 2);
+  assert.equal(sent, before.stats.hour.sent + 2);
+  const { stats, capacity } = await server.getEmailDeliveryStats();
+  for (const window of ["hour", "day", "week", "month"]) {
+    assert.ok(stats[window].sent >= sent);
+    assert.equal(stats[window].bounced, 0);
+    assert.equal(stats[window].marked_as_spam, 0);
+  }
+  assert.ok(capacity.rate_per_second > 0);
+  assert.equal(capacity.is_boost_active, false);
+  assert.equal(capacity.boost_expires_at, null);
+});
+
+/** A number once it is the wanted one; the mail is out a moment before it is counted. */
+async function settled(read, wanted) {
+  let value = await read();
+  for (const end = Date.now() + 5_000; value !== wanted && Date.now() < end; value = await read()) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return value;
+}

@@ -1,0 +1,141 @@
+// Tokens, the forms in which they travel, and the public settings of the project.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { PASSWORD, newAddress, ok, version, world } from "../support/world.js";
+
+const w = world();
+
+/** The older version knows `getAuthHeaders` alone. */
+const HAS_AUTHORIZATION_HEADER = version !== "2.8.77";
+
+function claims(token) {
+  return JSON.parse(Buffer.from(token.split(".")[1], "base64url"));
+}
+
+test("the project is as its settings say", async () => {
+  const before = await w.client().getProject();
+  assert.equal(before.id, w.gateway.projectId);
+  assert.equal(before.displayName, "Development");
+  assert.equal(before.config.signUpEnabled, true);
+  assert.equal(before.config.credentialEnabled, true);
+  assert.equal(before.config.magicLinkEnabled, true);
+  assert.deepEqual(before.config.oauthProviders, []);
+
+  await (await w.admin().getProject()).update({ displayName: "Renamed" });
+  assert.equal((await w.client().getProject()).displayName, "Renamed");
+  assert.equal((await w.server().getProject()).displayName, "Renamed");
+});
+
+test("nobody can sign up where the project does not allow it", async () => {
+  const project = await w.admin().getProject();
+  await project.update({ config: { signUpEnabled: false } });
+  const email = newAddress();
+  const attempt = w.client().signUpWithCredential({ email, password: PASSWORD, noVerificationCallback: true, noRedirect: true });
+  await assert.rejects(attempt, (error) => error.errorCode === "SIGN_UP_NOT_ENABLED");
+  await project.update({ config: { signUpEnabled: true } });
+  await w.signedUp(email);
+});
+
+test("an access token names its user, project and session, and lives ten minutes", async () => {
+  const { app, email, user } = await w.signedUp();
+  const token = claims(await app.getAccessToken());
+  const [session] = await user.getActiveSessions();
+  assert.equal(token.sub, user.id);
+  assert.equal(token.aud, w.gateway.projectId);
+  assert.equal(token.project_id, w.gateway.projectId);
+  assert.equal(token.refresh_token_id, session.id);
+  assert.equal(token.email, email);
+  assert.equal(token.exp - token.iat, 600);
+});
+
+test("a token can be checked by the keys that the project publishes", async () => {
+  const { app } = await w.signedUp();
+  const [head, body, signature] = (await app.getAccessToken()).split(".");
+  const answer = await fetch(`${w.gateway.url}/api/v1/projects/${w.gateway.projectId}/.well-known/jwks.json`);
+  const { kid } = JSON.parse(Buffer.from(head, "base64url"));
+  const jwk = (await answer.json()).keys.find((key) => key.kid === kid);
+  const key = await crypto.subtle.importKey("jwk", jwk, { name: "ECDSA", namedCurve: "P-256" }, false, ["verify"]);
+  const check = (signed) => crypto.subtle.verify({ name: "ECDSA", hash: "SHA-256" }, key, Buffer.from(signature, "base64url"), Buffer.from(signed));
+  assert.equal(await check(`${head}.${body}`), true);
+  assert.equal(await check(`${head}.${body}x`), false);
+});
+
+test("tokens travel as JSON, as a header, and as the legacy header, and a server reads each", async () => {
+  const { app, user } = await w.signedUp();
+  const json = await app.getAuthJson();
+  assert.deepEqual(json, { accessToken: await app.getAccessToken(), refreshToken: await app.getRefreshToken() });
+  const legacy = await app.getAuthHeaders();
+  const stores = [json, { headers: new Headers(legacy) }];
+  if (HAS_AUTHORIZATION_HEADER) {
+    const authorization = await app.getAuthorizationHeader();
+    assert.match(authorization, /^Bearer \S+$/);
+    stores.push({ headers: { authorization } });
+  }
+
+  const server = w.server({ tokenStore: null });
+  for (const tokenStore of stores) {
+    const seen = await server.getUser({ tokenStore });
+    assert.equal(seen?.id, user.id);
+    assert.equal(seen.serverMetadata, null);
+  }
+  const nobody = { accessToken: "", refreshToken: "0".repeat(45) };
+  assert.equal(await server.getUser({ tokenStore: nobody }), null);
+});
+
+test("who is signed out has no tokens", async () => {
+  const app = w.client();
+  assert.deepEqual(await app.getAuthJson(), { accessToken: null, refreshToken: null });
+  assert.deepEqual(await app.getAuthHeaders(), { "x-stack-auth": JSON.stringify({ accessToken: null, refreshToken: null }) });
+  if (HAS_AUTHORIZATION_HEADER) assert.equal(await app.getAuthorizationHeader(), null);
+  assert.equal(await app.getPartialUser({ from: "token" }), null);
+});
+
+test("the partial user of a token is the user", async () => {
+  const { app, email, user } = await w.signedUp();
+  const partial = await app.getPartialUser({ from: "token" });
+  assert.equal(partial.id, user.id);
+  assert.equal(partial.primaryEmail, email);
+  assert.equal(partial.primaryEmailVerified, false);
+  assert.equal(partial.isRestricted, false);
+  assert.equal(partial.isMultiFactorRequired, false);
+});
+
+test("a session whose access token is lost gets another for its refresh token, which stays", async () => {
+  const { app, user } = await w.signedUp();
+  const refreshToken = await app.getRefreshToken();
+  const back = w.returning(refreshToken);
+  assert.equal((await back.getUser())?.id, user.id);
+  assert.equal(await back.getRefreshToken(), refreshToken);
+  assert.equal(claims(await back.getAccessToken()).sub, user.id);
+});
+
+test("a forged access token is not believed, and the session recovers by its refresh token", async () => {
+  const { app, user } = await w.signedUp();
+  const { accessToken, refreshToken } = await app.getAuthJson();
+  const [head, body] = accessToken.split(".");
+  const forged = `${head}.${body}.${Buffer.alloc(64, 7).toString("base64url")}`;
+  const alone = w.client({ tokenStore: { accessToken: forged, refreshToken: "0".repeat(45) } });
+  assert.equal(await alone.getUser(), null);
+  const back = w.client({ tokenStore: { accessToken: forged, refreshToken } });
+  assert.equal((await back.getUser())?.id, user.id);
+});
+
+test("a client with a wrong key is refused in words that the SDK knows", async () => {
+  const app = w.client({ publishableClientKey: `pck_${"0".repeat(45)}` });
+  await assert.rejects(app.getProject(), (error) => error.errorCode === "INVALID_PUBLISHABLE_CLIENT_KEY");
+  const server = w.server({ secretServerKey: `ssk_${"0".repeat(45)}` });
+  await assert.rejects(server.listUsers(), (error) => error.errorCode === "INVALID_SECRET_SERVER_KEY");
+  const other = w.client({ projectId: "3142e763-b230-44b5-8636-aa62f7489c26" });
+  await assert.rejects(other.getProject(), (error) => error.errorCode === "CURRENT_PROJECT_NOT_FOUND");
+  ok(await w.client().sendForgotPasswordEmail(newAddress(), { callbackUrl: "http://localhost/" }));
+});
+
+test("a client that has no key at all is served, as the project does not require one", async () => {
+  const app = w.client({ publishableClientKey: undefined });
+  const email = newAddress();
+  ok(await app.signUpWithCredential({ email, password: PASSWORD, noVerificationCallback: true, noRedirect: true }));
+  const back = w.client({ publishableClientKey: undefined, tokenStore: { accessToken: "", refreshToken: await app.getRefreshToken() } });
+  assert.equal((await back.getUser())?.primaryEmail, email);
+});

@@ -1,0 +1,49 @@
+// A gateway of the test file's own, in memory: state and limits of one file are no matter of another.
+
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+const LABELS = {
+  "Project": "projectId",
+  "Client key": "publishableClientKey",
+  "Server key": "secretServerKey",
+  "Admin key": "superSecretAdminKey",
+};
+
+export async function startGateway() {
+  const binary = process.env.GATEWAY;
+  if (!binary) throw new Error("GATEWAY is not set: these tests are started by tests/sdk/run");
+  const child = spawn(binary, ["serve", "--memory", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
+  const kill = () => child.kill();
+  process.once("exit", kill);
+  const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+  let log = "";
+  child.stderr.on("data", (text) => { log += text; });
+  const printed = await readStart(child, () => log);
+  return { ...printed, stop: () => stop(child, exited, () => log) };
+}
+
+/** The lines of the start: the URL, then a label and a value each. */
+function readStart(child, log) {
+  const found = {};
+  return new Promise((resolve, reject) => {
+    const lines = createInterface({ input: child.stdout });
+    lines.on("line", (line) => {
+      const url = line.match(/^Gatelet answers at (\S+)$/);
+      const [, label, value] = line.match(/^ {2}(\S+(?: \S+)?) {2,}(\S+)$/) ?? [];
+      if (url) found.url = url[1];
+      if (LABELS[label]) found[LABELS[label]] = value;
+      if (found.superSecretAdminKey) resolve(found);
+    });
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`the gateway ended at its start with ${code}: ${log()}`)));
+  });
+}
+
+/** Stops the gateway; one that does not end well, or that logged an error of its own, fails the test. */
+async function stop(child, exited, log) {
+  child.kill("SIGTERM");
+  const { code, signal } = await exited;
+  if (code !== 0) throw new Error(`the gateway ended with ${code ?? signal}: ${log()}`);
+  if (/\b(ERROR|panicked)\b/.test(log())) throw new Error(`the gateway logged an error: ${log()}`);
+}

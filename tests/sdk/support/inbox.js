@@ -1,0 +1,53 @@
+// The mails of a gateway, by its inbox: each is read once, in the order of their arrival.
+
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const PATIENCE_MILLIS = 10_000;
+
+export class Inbox {
+  #url;
+  #seen = new Set();
+
+  constructor(url) {
+    this.#url = `${url}/inbox/api/messages`;
+  }
+
+  /** Every mail to an address, oldest first. */
+  async all(address) {
+    const answer = await fetch(`${this.#url}?to=${encodeURIComponent(address)}`);
+    assert.equal(answer.status, 200);
+    return (await answer.json()).items.reverse();
+  }
+
+  /** The next mail to an address that no test has read yet; waits for it. */
+  async next(address) {
+    for (const end = Date.now() + PATIENCE_MILLIS; Date.now() < end; await sleep(25)) {
+      const mail = (await this.all(address)).find((mail) => !this.#seen.has(mail.id));
+      if (mail) {
+        this.#seen.add(mail.id);
+        return mail;
+      }
+    }
+    throw new Error(`no mail to ${address} within ${PATIENCE_MILLIS} ms`);
+  }
+}
+
+/** The link of a mail and its code; text and HTML must carry the same one. */
+export function linkOf(mail) {
+  const links = mail.text.match(/https?:\/\/\S+/g) ?? [];
+  assert.equal(links.length, 1, `one link in: ${mail.text}`);
+  const url = new URL(links[0]);
+  const code = url.searchParams.get("code");
+  assert.match(code, /^[0-9a-z]{45}$/);
+  assert.ok(mail.html.includes(code), "the HTML has the link of the text");
+  return { url, code };
+}
+
+/** The six characters to type, as the subject and both bodies show them. */
+export function typedCodeOf(mail) {
+  const [, typed] = mail.subject.match(/Your code is ([0-9A-Z]{6})$/) ?? [];
+  assert.ok(typed, `a code in: ${mail.subject}`);
+  assert.ok(mail.text.includes(typed) && mail.html.includes(typed));
+  return typed;
+}
