@@ -79,6 +79,15 @@ pub(crate) fn name(operation: &Operation) -> String {
     format!("{}/{}", operation.area(), operation.short_name())
 }
 
+/// The status of an event's answer.
+pub(crate) fn success(operation: &Operation) -> u16 {
+    match operation.route.name {
+        // The provider denied access, and the app is told.
+        "auth-oauth-callback" | "auth-oauth-callback-form" => 303,
+        _ => operation.description.status.unwrap_or(200),
+    }
+}
+
 /// Gives the access tokens of a user with a password and of one without.
 async fn world(limits: Limits) -> (TestApp, String, String) {
     let project = ProjectId::parse(PROJECT).unwrap();
@@ -207,12 +216,7 @@ async fn every_event_of_an_operation_succeeds() {
     let all = infra::operations::all();
     for (name, event) in events() {
         let answer = World::new(Limits::standard()).await.send(&event).await;
-        let operation = all.iter().find(|operation| operation.route.name == name);
-        let expected = match name.as_str() {
-            // The provider denied access, and the app is told.
-            "auth-oauth-callback" | "auth-oauth-callback-form" => 303,
-            _ => operation.map_or(405, |operation| operation.description.status.unwrap_or(200)),
-        };
+        let expected = all.iter().find(|operation| operation.route.name == name).map_or(405, success);
         assert_eq!(answer.status(), expected, "{name}: {}", answer.text());
     }
 }

@@ -6,7 +6,7 @@
 //! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions |
 //! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 2 units for each KB to write, 1 for each 4 KB to read |
 //!
-//! A state is taken by deleting it, a code is redeemed by one conditional update: of many who try, one succeeds. A code that was
+//! A state is taken and a code is redeemed by one conditional update: of many who try, one succeeds. A code that was
 //! redeemed is kept for a while with the session that it gave, which ends when the code comes a second time (RFC 6749 §4.1.2).
 
 use jiff::{SignedDuration, Timestamp};
@@ -102,9 +102,17 @@ impl Store {
         self.write(Write::create(state_key(state), authorization)?.expires(authorization.expires_at)).await
     }
 
-    /// Takes an authorization: nobody takes it again.
+    /// Takes an authorization: nobody takes it again. It is marked rather than deleted, so that a call whose answer was lost can be
+    /// made again by the client of the table.
     pub async fn take_authorization(&self, state: &SecretString) -> Result<Option<Authorization>, Error> {
-        self.take(&state_key(state)).await?.map(entity).transpose()
+        let update = Write::update(state_key(state), "SET taken_by = :mark")
+            .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")
+            .value(":mark", string(self.entropy.uuid().to_string()));
+        match update.send_returning(&self.client, &self.table).await {
+            Ok(item) => entity(item).map(Some),
+            Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     pub async fn authorization_code(&self, project: &ProjectId, code: &SecretString) -> Result<Option<AuthorizationCode>, Error> {

@@ -27,7 +27,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes, ReturnValue};
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
 use serde::de::DeserializeOwned;
 
 use crate::entropy::Entropy;
@@ -146,12 +146,6 @@ impl Store {
         // Whatever happens on the way, DynamoDB makes a transaction once for each token.
         let result = request.client_request_token(self.entropy.uuid()).send().await;
         result.map(drop).map_err(cancelled)
-    }
-
-    /// Deletes an item and gives what it was; of many who try, one has it.
-    async fn take(&self, key: &Key) -> Result<Option<Item>, Error> {
-        let delete = self.client.delete_item().table_name(&self.table).set_key(Some(key.item()));
-        Ok(delete.return_values(ReturnValue::AllOld).send().await.map_err(failure)?.attributes)
     }
 
     /// One conditional write: one unit for each KB.

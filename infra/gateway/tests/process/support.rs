@@ -86,6 +86,13 @@ pub(crate) fn variable(text: &str, name: &str) -> String {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
 }
 
+/// A client for plain HTTP; reqwest wants a TLS provider all the same.
+fn http_client() -> Client {
+    // Refused when another test was faster.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::new()
+}
+
 /// A gateway that answers.
 pub(crate) struct Gateway {
     child: Child,
@@ -115,7 +122,7 @@ impl Gateway {
             }
         }
         let url = printed.lines().find_map(|line| line.strip_prefix("Gatelet answers at ")).unwrap().to_owned();
-        Self { child, stdout, printed, url, http: Client::new() }
+        Self { child, stdout, printed, url, http: http_client() }
     }
 
     /// A line of the start, after its name.
