@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/password/send-reset-code`: mails a link that sets a new password, to whoever has an account.
 //!
-//! The answer is the same for an address without an account, after as many reads and writes: then codes are written that nobody gets.
+//! The answer is the same for an address without an account, after the same work: then a code and a mail are written that nobody gets.
 
 use axum::extract::State;
 use deserr::Deserr;
@@ -10,16 +10,14 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use shared::http::{Json, Route};
 use shared::mail::code;
-use shared::model::code::{Code, Purpose, StoredCode};
+use shared::model::code::{Purpose, StoredCode};
 use shared::model::email::Email;
-use shared::model::id::{ProjectId, UserId};
+use shared::model::id::UserId;
 use shared::model::limit::Limit;
 use shared::model::outbox::Builtin;
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::after;
-use shared::product_api::access::Level;
-use shared::product_api::{Access, Client, Error, Input, KnownError, limits};
-use shared::store::{self, Write, codes};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/auth/password/send-reset-code")
@@ -56,26 +54,19 @@ pub async fn handle(
     }
     let claim = app.store.email_claim(project, &body.email).await?;
     let now = app.clock.now();
-    let writes = match claim {
-        Some(claim) => {
-            let stored = stored(body.email, Some(claim.user_id), now);
-            code::writes(&app, project, access.level, &stored, Builtin::ResetPassword, &body.callback_url, now)?.1
-        }
-        None => decoys(&app, project, access.level, &body.email, now)?,
+    let exists = claim.is_some();
+    let user_id = claim.map_or_else(|| UserId::from(app.entropy.uuid()), |claim| claim.user_id);
+    let stored = stored(body.email, user_id, now);
+    let writes = if exists {
+        code::writes(&app, project, access.level, &stored, Builtin::ResetPassword, &body.callback_url, now)?.1
+    } else {
+        code::decoys(&app, project, access.level, &stored, Builtin::ResetPassword, &body.callback_url, now)?
     };
     app.store.transact(writes).await?;
     Ok(Json(MaybeSent { success: "maybe, only if user with e-mail exists" }))
 }
 
-fn stored(email: Email, user_id: Option<UserId>, now: Timestamp) -> StoredCode {
+fn stored(email: Email, user_id: UserId, now: Timestamp) -> StoredCode {
     let expires_at = after(now, Purpose::ResetPassword.life());
-    StoredCode { purpose: Purpose::ResetPassword, email, user_id, channel_id: None, expires_at, used: false }
-}
-
-/// Codes of nobody, which nobody learns: two writes, as a code and its mail are, and the recipient is counted as if there were one.
-fn decoys(app: &App, project: &ProjectId, level: Level, email: &Email, now: Timestamp) -> Result<Vec<Write>, store::Error> {
-    let write = || codes::create(project, &Code::new(app.entropy.code()), &stored(email.clone(), None, now));
-    let mut writes = vec![write()?, write()?];
-    writes.extend(limits::recipient(app, project, level, email));
-    Ok(writes)
+    StoredCode { purpose: Purpose::ResetPassword, email, user_id: Some(user_id), channel_id: None, expires_at, used: false }
 }

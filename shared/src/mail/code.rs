@@ -26,6 +26,29 @@ pub fn writes(
     callback: &RedirectUrl,
     now: Timestamp,
 ) -> Result<(Code, Vec<Write>), store::Error> {
+    let (code, entry) = code_and_entry(app, stored, mail, callback, now);
+    let mut writes = vec![codes::create(project, &code, stored)?, outbox::create(project, &entry)?];
+    writes.extend(limits::recipient(app, project, level, &stored.email));
+    Ok((code, writes))
+}
+
+/// Writes what looks and costs like [`writes`] and mails nothing: a code that nobody gets. For recipients who must not be told apart.
+pub fn decoys(
+    app: &App,
+    project: &ProjectId,
+    level: Level,
+    stored: &StoredCode,
+    mail: Builtin,
+    callback: &RedirectUrl,
+    now: Timestamp,
+) -> Result<Vec<Write>, store::Error> {
+    let (code, entry) = code_and_entry(app, stored, mail, callback, now);
+    let mut writes = vec![codes::create(project, &code, stored)?, outbox::create_decoy(project, &entry, now)?];
+    writes.extend(limits::recipient(app, project, level, &stored.email));
+    Ok(writes)
+}
+
+fn code_and_entry(app: &App, stored: &StoredCode, mail: Builtin, callback: &RedirectUrl, now: Timestamp) -> (Code, OutboxEntry) {
     let code = Code::new(app.entropy.code());
     let variables = Map::from_iter([
         ("link".to_owned(), json!(callback.with_query("code", code.text()))),
@@ -46,10 +69,7 @@ pub fn writes(
         created_with: CreatedWith::ProgrammaticCall,
         scheduled_at: None,
     };
-    let entry = OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now);
-    let mut writes = vec![codes::create(project, &code, stored)?, outbox::create(project, &entry)?];
-    writes.extend(limits::recipient(app, project, level, &stored.email));
-    Ok((code, writes))
+    (code, OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now))
 }
 
 /// Writes a code that verifies an address of a user, and its mail.

@@ -3,6 +3,7 @@
 //! | item | pk | sk | indexes |
 //! |---|---|---|---|
 //! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>` / created; gsi2 `DUE#<shard>` / due, only while work is due |
+//! | decoy | `X#<P>#<id>` | `DECOY` | as many, in partitions that nobody reads |
 //!
 //! Every write of an entry is conditional on the version that was read, so that of an edit and a worker one wins and the other looks
 //! again. An entry costs one unit for each KB and index to write.
@@ -91,6 +92,15 @@ pub(super) fn replacement(project: &ProjectId, entry: &OutboxEntry, version: u64
         Some(due) => write.value(":duepk", string(due_partition(entry.id))).value(":duesk", string(due_position(due, entry))),
         None => write,
     })
+}
+
+/// Writes what costs as much as a new entry and is none: no list has it, no worker finds it, and TTL takes it away.
+pub fn create_decoy(project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Write, Error> {
+    let pk = format!("X#{project}#{}", entry.id);
+    let write = Write::create(Key::new(pk.clone(), "DECOY"), entry)?.attribute("version", integer(1));
+    let write = write.attribute("gsi1pk", string(pk.clone())).attribute("gsi1sk", string(list_position(entry)));
+    let write = write.attribute("gsi2pk", string(pk)).attribute("gsi2sk", string(due_position(now, entry)));
+    Ok(write.expires(now))
 }
 
 impl Store {

@@ -52,6 +52,8 @@ async fn an_unknown_address_gets_the_same_answer_and_no_mail() {
     assert_eq!(known_calls, unknown_calls);
     assert_eq!(app.mails("nobody@example.com").await.len(), 0);
     assert_eq!(app.mails("ada@example.com").await.len(), 1);
+    let outbox = app.server().get("/api/v1/emails/outbox").await.json();
+    assert_eq!(outbox["items"].as_array().unwrap().len(), 1, "the outbox shows no mail to nobody: {outbox}");
 }
 
 #[tokio::test]

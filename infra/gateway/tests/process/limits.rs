@@ -2,6 +2,7 @@
 //! together what one of them would.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::process::Command;
 use std::time::Duration;
 
 use auth_functions::password_sign_in::{ROUTE, handle};
@@ -23,7 +24,7 @@ use shared::store::Store;
 use shared::store::connect::base_config;
 use tower::ServiceExt as _;
 
-use crate::support::{Gateway, gateway, run, succeeds};
+use crate::support::{Gateway, end_of, fails, gateway, run, succeeds};
 
 const REQUESTS: usize = 50;
 
@@ -82,6 +83,34 @@ async fn two_processes_on_one_table_let_through_no_more_than_one() {
     let count = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
     // 60 in 10 minutes; what is let through is told that nobody is there.
     assert_eq!((count(400), count(429)), (60, 2 * REQUESTS - 60), "{statuses:?}");
+}
+
+/// How many of 25 sign-ups the gateway lets through; a deployment lets 20.
+async fn sign_ups(command: &mut Command) -> usize {
+    let gateway = Gateway::spawn(command);
+    let project = gateway.line("Project");
+    let mut let_through = 0;
+    for _ in 0..25 {
+        let (status, _) = gateway.client(&project, Method::POST, "/api/v1/auth/anonymous/sign-up", Some(json!({}))).await;
+        let_through += usize::from(status == 200);
+    }
+    let_through
+}
+
+#[tokio::test]
+async fn a_gateway_is_generous_unless_it_is_told_otherwise() {
+    let start = ["--memory", "--listen", "127.0.0.1:0"];
+    assert_eq!(sign_ups(&mut gateway(&start)).await, 25);
+    assert_eq!(sign_ups(gateway(&start).env("GATELET_LIMITS", "standard")).await, 20);
+    assert_eq!(sign_ups(gateway(&start).env("GATELET_LIMIT_SIGN_UP", "3/600")).await, 3);
+    assert_eq!(sign_ups(gateway(&start).env("GATELET_LIMIT_SIGN_UP", "3/600").env("GATELET_LIMITS", "off")).await, 3);
+}
+
+#[test]
+fn a_limit_that_is_none_is_refused_at_the_start() {
+    let start = ["--memory", "--listen", "127.0.0.1:0"];
+    assert!(fails(&end_of(gateway(&start).env("GATELET_LIMITS", "some"))).contains("GATELET_LIMITS"));
+    assert!(fails(&end_of(gateway(&start).env("GATELET_LIMIT_CODE", "many"))).contains("GATELET_LIMIT_CODE"));
 }
 
 #[test]
