@@ -7,11 +7,12 @@ use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Rejected};
 use shared::model::limit::Limit;
 use shared::product_api::code_access::{AttemptCode, CodeAccess};
+use shared::product_api::limits::Failures;
 use shared::product_api::{Error, Input, KnownError};
 use shared::store::{self, codes, users};
 use utoipa::ToSchema;
@@ -22,7 +23,7 @@ use crate::tokens::NewSession;
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
     .summary("Ends a sign-in with a code of the user's authenticator app")
     .limit(Limit::SignIn)
-    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",
         "VERIFICATION_CODE_EXPIRED",
@@ -73,11 +74,17 @@ pub async fn handle(
     // What ended the user's sessions ended this sign-in, too.
     let row = row.filter(|row| row.user.session_epoch == attempt.session_epoch).ok_or(Rejected::NotFound)?;
     let totp = row.user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
-    let step = totp.check(&app.sealer, project, row.user.id, body.totp.trim(), now)?.ok_or(KnownError::InvalidTotpCode)?;
+    // An attempt counts its own guesses; whoever has the password gets new attempts, so the account's are counted as well.
+    let failures = Failures::of(&app, project, &format!("second factor of {}", row.user.id));
+    let Some(step) = totp.check(&app.sealer, project, row.user.id, body.totp.trim(), now)? else {
+        failures.count().await?;
+        return Err(KnownError::InvalidTotpCode.into());
+    };
 
     let session = NewSession::start(&app, &access.project, &row.user, &access.place);
     let mut writes = vec![codes::redeem_attempt(project, &body.code), users::use_totp_step(project, &row.user, totp, step)?];
     writes.extend(session.writes(&access.project)?);
+    writes.extend(failures.still_allowed());
     match app.store.transact(writes).await {
         Ok(()) => {
             let signed_in = session.signed_in(&app, &access.project, &row.user);

@@ -58,7 +58,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         rehash(&app, &access, &mut row, &body.password).await?;
     }
     if let Some((attempt, required)) = mfa_attempt::required(&app, &access.project, &row.user, false)? {
-        app.store.write(attempt).await?;
+        app.store.transact([attempt].into_iter().chain(failures.still_allowed())).await?;
         return Err(required.into());
     }
     let session = NewSession::start(&app, &access.project, &row.user, &access.place);

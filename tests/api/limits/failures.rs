@@ -107,3 +107,21 @@ async fn of_guesses_that_come_at_once_no_more_than_10_are_told_apart() {
     assert_eq!(wrong, 10);
     assert!(is_refused(&client.post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
 }
+
+#[tokio::test]
+async fn guesses_at_the_second_factor_are_counted_over_all_attempts() {
+    let app = app().await;
+    let ada = app.sign_in("ada@example.com").await;
+    let secret = json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" });
+    assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", secret).await.status(), 200);
+    let (let_through, refused) = exhaust(|_| async {
+        let required = app.client().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await;
+        let attempt = required.json()["details"]["attempt_code"].clone();
+        app.client().post("/api/v1/auth/mfa/sign-in", json!({ "type": "totp", "code": attempt, "totp": "000000" })).await
+    })
+    .await;
+    assert_eq!(let_through, 10);
+    assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
+    // The password alone is not closed by it.
+    assert_eq!(app.client().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await.status(), 400);
+}
