@@ -22,10 +22,11 @@ use shared::model::profile_image::{ImageKind, Upload};
 use shared::model::project::ProjectConfig;
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::{Session, after};
-use shared::model::user::User;
+use shared::model::user::{ProviderAccount, User};
 use shared::oauth::authorization::{self, Authorization, ResponseMode};
+use shared::store::authorizations::{self, ProviderTokens};
 use shared::store::users::EmailClaim;
-use shared::store::{Write, codes, images, outbox, sessions, users};
+use shared::store::{Write, codes, images, outbox, provider_accounts, sessions, users};
 use support::{Answer, TestApp};
 
 const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
@@ -117,6 +118,10 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let other = Email::parse("ada@other.example").unwrap();
     let other = NewChannel { value: other, used_for_auth: false, is_verified: false, is_primary: false };
     user.add_channel(ChannelId::parse(CHANNEL).unwrap(), other).unwrap();
+    let github = ProviderAccount { provider_id: "github".to_owned(), account_id: "583231".to_owned(), email: None };
+    user.provider_accounts.push(github.clone());
+    let access = app.app.sealer.seal(entropy, &authorizations::owner(project, &github), &"gho_token".to_owned().into()).unwrap();
+    let tokens = ProviderTokens { access, refresh: None, expires_at: None, scope: "user:email".to_owned() };
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let code = Code::parse(CODE).unwrap();
     let stored = |purpose| StoredCode {
@@ -130,6 +135,8 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let mut writes: Vec<Write> = vec![
         users::create(project, &user).unwrap(),
         users::claim_email(project, &email, &EmailClaim { user_id: user.id, is_verified: true }).unwrap(),
+        provider_accounts::claim(project, &github, user.id).unwrap(),
+        authorizations::keep_tokens(project, user.id, &github, &tokens).unwrap(),
         codes::create(project, &code, &stored(Purpose::SignIn)).unwrap(),
         codes::create(project, &code, &stored(Purpose::VerifyEmail)).unwrap(),
         codes::create(project, &code, &stored(Purpose::ResetPassword)).unwrap(),

@@ -1,6 +1,10 @@
 //! Signing up, signing in, sessions and OAuth.
 
 pub mod anonymous_sign_up;
+pub mod connected_account_list;
+pub mod connected_account_token;
+pub mod connected_account_token_of;
+mod connected_accounts;
 mod mfa_attempt;
 pub mod mfa_sign_in;
 pub mod oauth_authorize;
@@ -40,6 +44,9 @@ pub fn operations(register: &mut impl Register) {
     register.operation(oauth_callback::ROUTE, oauth_callback::handle);
     register.operation(oauth_callback_form::ROUTE, oauth_callback_form::handle);
     register.operation(oauth_token::ROUTE, oauth_token::handle);
+    register.operation(connected_account_list::ROUTE, connected_account_list::handle);
+    register.operation(connected_account_token::ROUTE, connected_account_token::handle);
+    register.operation(connected_account_token_of::ROUTE, connected_account_token_of::handle);
     register.operation(session_list::ROUTE, session_list::handle);
     register.operation(session_refresh::ROUTE, session_refresh::handle);
     register.operation(session_delete_current::ROUTE, session_delete_current::handle);

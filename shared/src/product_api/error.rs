@@ -148,6 +148,12 @@ pub enum KnownError {
     OuterOauthTimeout,
     #[error("this account of the provider belongs to another user")]
     OauthConnectionAlreadyConnectedToAnotherUser,
+    #[error("the user has no account at this provider")]
+    OauthConnectionNotConnectedToUser,
+    #[error("the user has not allowed what the scope asks for; link the account again with it")]
+    OauthConnectionDoesNotHaveRequiredScope,
+    #[error("there is no access token of {provider}: {details}")]
+    OauthAccessTokenNotAvailable { provider: String, details: String },
 
     #[error("this provider account signs another user in")]
     OauthProviderAccountIdAlreadyUsedForSignIn,

@@ -1,6 +1,7 @@
 //! Signing up, signing in, sessions and OAuth.
 
 mod anonymous;
+mod connected_accounts;
 mod mfa_sign_in;
 mod oauth_accounts;
 mod oauth_authorize;

@@ -8,6 +8,7 @@ use shared::model::provider_sign_in::{Decision, Refusal, Situation};
 use shared::model::session::after;
 use shared::model::user::{ProviderAccount, User};
 use shared::oauth::authorization::{Authorization, Purpose};
+use shared::oauth::catalog::{self, OPENID_SCOPE};
 use shared::oauth::exchange::Tokens;
 use shared::oauth::profile::Profile;
 use shared::product_api::{Error, KnownError};
@@ -65,8 +66,14 @@ fn seal(
         access: seal(&tokens.access_token)?,
         refresh: tokens.refresh_token.as_ref().map(seal).transpose()?,
         expires_at: tokens.expires_at,
-        scope: tokens.scope.clone().or_else(|| authorization.provider_scope.clone()).unwrap_or_default(),
+        scope: tokens.scope.clone().unwrap_or_else(|| asked_scope(authorization)),
     })
+}
+
+/// What the provider was asked for: what it gives, when it does not say otherwise (RFC 6749 §5.1).
+fn asked_scope(authorization: &Authorization) -> String {
+    let scope = catalog::find(&authorization.provider_id).map_or(OPENID_SCOPE, |known| known.scope);
+    [Some(scope), authorization.provider_scope.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// What is known of the account here.

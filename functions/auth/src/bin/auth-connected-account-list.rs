@@ -1,0 +1,7 @@
+//! Lambda of [`connected_account_list`](auth_functions::connected_account_list).
+use auth_functions::connected_account_list::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

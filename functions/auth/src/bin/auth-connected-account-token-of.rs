@@ -1,0 +1,7 @@
+//! Lambda of [`connected_account_token_of`](auth_functions::connected_account_token_of).
+use auth_functions::connected_account_token_of::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

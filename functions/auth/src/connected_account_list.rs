@@ -1,0 +1,57 @@
+//! `GET /api/v1/connected-accounts/{user_id}`: the accounts at OAuth providers that a user signs in with.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem};
+use shared::http::{Json, Route};
+use shared::model::id::UserId;
+use shared::product_api::access::UserRef;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::connected_accounts::user;
+
+pub const ROUTE: Route = Route::get("auth-connected-account-list", "/api/v1/connected-accounts/{user_id}")
+    .summary("Lists the accounts at providers that a user signs in with")
+    .table(&[BatchGetItem, GetItem])
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_NOT_FOUND"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct AccountsPath {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    user_id: UserRef,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ConnectedAccount {
+    user_id: UserId,
+    provider: String,
+    /// The provider's own id of the account.
+    provider_account_id: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ConnectedAccounts {
+    items: Vec<ConnectedAccount>,
+    /// Always false: a user has few.
+    is_paginated: bool,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { path, .. }: Input<Ignored, Nothing, AccountsPath>,
+) -> Result<Json<ConnectedAccounts>, Error> {
+    let user = user(&app, &access, path.user_id).await?.ok_or(KnownError::UserNotFound)?;
+    let item = |account: shared::model::user::ProviderAccount| ConnectedAccount {
+        user_id: user.id,
+        provider: account.provider_id,
+        provider_account_id: account.account_id,
+    };
+    Ok(Json(ConnectedAccounts { items: user.provider_accounts.into_iter().map(item).collect(), is_paginated: false }))
+}

@@ -1,0 +1,40 @@
+//! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token`: an access token of the provider, for the account that is named.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use shared::http::{Json, Route};
+use shared::product_api::access::UserRef;
+use shared::product_api::input::Nothing;
+use shared::product_api::{Access, Client, Error, Input};
+use utoipa::ToSchema;
+
+use crate::connected_account_token::{ERRORS, TokenScope};
+use crate::connected_accounts::{ProviderAccessToken, access_token};
+
+pub const ROUTE: Route =
+    Route::post("auth-connected-account-token-of", "/api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token")
+        .summary("Gives an access token for one of several accounts of a user at a provider")
+        .table(&[BatchGetItem, GetItem, PutItem])
+        .errors(ERRORS);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "they are the path's")]
+pub struct AccountOfUser {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    user_id: UserRef,
+    provider_id: String,
+    /// The provider's own id of the account.
+    provider_account_id: String,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, path, .. }: Input<TokenScope, Nothing, AccountOfUser>,
+) -> Result<Json<ProviderAccessToken>, Error> {
+    access_token(&app, &access, path.user_id, &path.provider_id, Some(&path.provider_account_id), body.scope.as_deref()).await.map(Json)
+}

@@ -1,0 +1,122 @@
+//! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6): the one that is kept, or a new one from the provider
+//! when that is over.
+
+use jiff::SignedDuration;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serialize;
+use shared::App;
+use shared::model::session::after;
+use shared::model::user::{ProviderAccount, User};
+use shared::oauth::exchange::Peer;
+use shared::oauth::outgoing::{Fault, Outgoing};
+use shared::product_api::access::UserRef;
+use shared::product_api::{Access, Client, Error, KnownError};
+use shared::store::authorizations::{self, ProviderTokens};
+use utoipa::ToSchema;
+
+/// A token that ends sooner is exchanged for a new one.
+const LEAST_LEFT: SignedDuration = SignedDuration::from_secs(60);
+
+#[derive(Serialize, ToSchema)]
+pub struct ProviderAccessToken {
+    /// The provider's.
+    access_token: String,
+}
+
+/// The user that a request names.
+pub(crate) async fn user(app: &App, access: &Access<Client>, named: UserRef) -> Result<Option<User>, Error> {
+    let id = access.user_id(named)?;
+    match &access.user {
+        Some(current) if current.row.user.id == id => Ok(Some(current.row.user.clone())),
+        _ => Ok(app.store.user(&access.project.id, id).await?.map(|row| row.user)),
+    }
+}
+
+/// An access token for an account of the user at a provider: the account that is named, or the first.
+pub(crate) async fn access_token(
+    app: &App,
+    access: &Access<Client>,
+    named: UserRef,
+    provider_id: &str,
+    account_id: Option<&str>,
+    scope: Option<&str>,
+) -> Result<ProviderAccessToken, Error> {
+    if !access.project.config.oauth_providers.iter().any(|provider| provider.id == provider_id) {
+        return Err(KnownError::OauthProviderNotFoundOrNotEnabled.into());
+    }
+    let user = user(app, access, named).await?.ok_or(KnownError::UserNotFound)?;
+    let fits = |account: &&ProviderAccount| account.provider_id == provider_id && account_id.is_none_or(|id| account.account_id == id);
+    let account = user.provider_accounts.iter().find(fits).ok_or(KnownError::OauthConnectionNotConnectedToUser)?;
+    let tokens = app.store.provider_tokens(&access.project.id, user.id, account).await?;
+    let tokens = tokens.ok_or_else(|| unavailable(account, "the provider gave no token for this account"))?;
+    if !covers(&tokens.scope, scope.unwrap_or_default()) {
+        return Err(KnownError::OauthConnectionDoesNotHaveRequiredScope.into());
+    }
+    let soon = after(app.clock.now(), LEAST_LEFT);
+    let owner = authorizations::owner(&access.project.id, account);
+    let access_token = if tokens.expires_at.is_none_or(|end| end > soon) {
+        app.sealer.open(&owner, &tokens.access)?
+    } else {
+        refreshed(app, access, &user, account, &tokens).await?
+    };
+    Ok(ProviderAccessToken { access_token: access_token.expose_secret().to_owned() })
+}
+
+fn unavailable(account: &ProviderAccount, details: &str) -> KnownError {
+    KnownError::OauthAccessTokenNotAvailable { provider: account.provider_id.clone(), details: details.to_owned() }
+}
+
+/// Whether each scope that is asked for was given. Some providers separate scopes by commas.
+fn covers(given: &str, wanted: &str) -> bool {
+    let given: Vec<&str> = given.split([' ', ',']).collect();
+    wanted.split(' ').filter(|scope| !scope.is_empty()).all(|scope| given.contains(&scope))
+}
+
+/// A new token of the provider, which is kept before it is given away.
+async fn refreshed(
+    app: &App,
+    access: &Access<Client>,
+    user: &User,
+    account: &ProviderAccount,
+    old: &ProviderTokens,
+) -> Result<SecretString, Error> {
+    let project = &access.project;
+    let provider = project.config.oauth_providers.iter().find(|provider| provider.id == account.provider_id);
+    let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    let owner = authorizations::owner(&project.id, account);
+    let refresh = old.refresh.as_ref().ok_or_else(|| unavailable(account, "the token is over, and the provider gave none to renew it"))?;
+    let refresh = app.sealer.open(&owner, refresh)?;
+    let secret = app.sealer.open(&format!("{}/{}", project.id, provider.id), &provider.client_secret)?;
+    let outgoing = Outgoing::new(app.settings.allow_private_issuers);
+    let peer = Peer { outgoing, provider, client_secret: &secret, now: app.clock.now() };
+    let new = peer.refresh(&refresh).await.map_err(|fault| {
+        tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider renewed no token");
+        match fault {
+            Fault::Refused(_) => unavailable(account, "the provider does not renew the token"),
+            _ => KnownError::OauthProviderTemporarilyUnavailable,
+        }
+    })?;
+    let tokens = ProviderTokens {
+        access: app.sealer.seal(&app.entropy, &owner, &new.access_token)?,
+        // A provider that does not rotate gives none (RFC 6749 §6).
+        refresh: match &new.refresh_token {
+            Some(token) => Some(app.sealer.seal(&app.entropy, &owner, token)?),
+            None => old.refresh.clone(),
+        },
+        expires_at: new.expires_at,
+        scope: new.scope.unwrap_or_else(|| old.scope.clone()),
+    };
+    app.store.write(authorizations::keep_tokens(&project.id, user.id, account, &tokens)?).await?;
+    Ok(new.access_token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::covers;
+
+    #[test]
+    fn every_scope_that_is_asked_for_was_given() {
+        assert!(covers("openid email", "") && covers("openid email", "email openid") && covers("user:email,repo", "repo"));
+        assert!(!covers("openid email", "email profile") && !covers("", "email"));
+    }
+}
