@@ -35,7 +35,9 @@ test("a new account signs up in redirect mode, and signs in to the same user the
   const me = await w.me(body.access_token);
   assert.deepEqual([me.primary_email, me.primary_email_verified, me.display_name], ["ada@example.com", true, "Ada Lovelace"]);
   assert.deepEqual(me.oauth_providers.map(({ id, account_id, email }) => ({ id, account_id, email })), [{ id: "acme", account_id: "ada", email: "ada@example.com" }]);
-  assert.ok(w.provider.asked().includes("GET /me"), "the provider tells addresses at its userinfo endpoint");
+  const calls = w.provider.asked();
+  assert.ok(calls.includes("POST /token with Basic"), "the way of RFC 6749 §2.3.1 that every provider has");
+  assert.ok(calls.includes("GET /me with Bearer"), "the provider tells addresses at its userinfo endpoint");
 
   const again = await w.signIn(ada, { visitor });
   assert.deepEqual(again.questions, ["consent"], "the provider knows the browser, and is told to ask again");

@@ -19,26 +19,26 @@ function newKey() {
 /** Starts a provider that sends users back to the callbacks. `more` is more of its configuration. */
 export async function startProvider({ callbacks, more = {} }) {
   const accounts = new Map();
+  let handle;
   const server = createServer((request, response) => handle(request, response));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${server.address().port}`;
-  let provider;
-  let asked = [];
+  const asked = [];
 
   /** A provider with keys that are new, at the address of the one before. */
   function start() {
-    provider = new Provider(issuer, configuration({ accounts, callbacks, more }));
+    const provider = new Provider(issuer, configuration({ accounts, callbacks, more }));
     const answer = provider.callback();
     handle = (request, response) => {
-      asked.push(`${request.method} ${new URL(request.url, issuer).pathname}`);
+      const proof = request.headers.authorization?.split(" ")[0];
+      asked.push(`${request.method} ${new URL(request.url, issuer).pathname}${proof ? ` with ${proof}` : ""}`);
       return request.url.startsWith("/interaction/") ? interact(provider, request, response) : answer(request, response);
     };
   }
-  let handle;
   start();
   return {
     issuer,
-    /** What the provider was asked since the last time. */
+    /** What the provider was asked since the last time: method, path, and how the caller proved itself in a header. */
     asked: () => asked.splice(0),
     /** Makes an account; its claims are what the provider tells of it. */
     account: (sub, claims = {}) => {
