@@ -7,9 +7,9 @@ import { build } from "esbuild";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-async function bundle(version) {
+async function bundle(version, folder) {
   const result = await build({
-    entryPoints: [here("page/main.js")],
+    entryPoints: [fileURLToPath(new URL("main.js", folder))],
     alias: { sdk: here(`../${version}/sdk.js`) },
     bundle: true,
     write: false,
@@ -22,13 +22,13 @@ async function bundle(version) {
   return result.outputFiles[0].text;
 }
 
-/** Serves the app with an SDK of a version; every other path is the page, which looks at where it is. */
-export async function startSite(version, config) {
+/** Serves the app of a folder with an SDK of a version; every other path is the page, which looks at where it is. */
+export async function startSite(version, config, folder = new URL("page/", import.meta.url)) {
   const files = {
-    "/main.js": ["text/javascript", await bundle(version)],
+    "/main.js": ["text/javascript", await bundle(version, folder)],
     "/config.json": ["application/json", JSON.stringify(config)],
   };
-  const page = ["text/html; charset=utf-8", await readFile(here("page/index.html"))];
+  const page = ["text/html; charset=utf-8", await readFile(new URL("index.html", folder))];
   const server = createServer((request, response) => {
     const [type, body] = files[new URL(request.url, "http://localhost").pathname] ?? page;
     response.writeHead(200, { "content-type": type, "cache-control": "no-store" });

@@ -1,0 +1,102 @@
+// What an attacker has at hand: states, codes and answers of other flows (RFC 9700, RFC 7636).
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Visitor } from "./support/visitor.js";
+import { REDIRECT_URI, refusalOf, world } from "./support/world.js";
+
+const w = world();
+let accounts = 0;
+
+function account() {
+  accounts += 1;
+  return w.provider.account(`account-${accounts}`, { email: `account-${accounts}@example.com`, email_verified: true });
+}
+
+async function assertNotFound(response) {
+  assert.equal(response.status, 400);
+  assert.equal(response.headers.get("location"), null);
+  assert.equal((await response.json()).code, "OAUTH_STATE_NOT_FOUND");
+}
+
+async function assertInvalidCode({ status, body }) {
+  assert.deepEqual([status, body.code], [400, "INVALID_AUTHORIZATION_CODE"]);
+}
+
+test("an answer that comes to another browser than the flow began in gives it nothing", async () => {
+  const [attacker, victim] = [new Visitor(), new Visitor()];
+  const { url } = await w.toCallback(attacker, { login: account() });
+  // The victim has a flow of its own, and so a cookie, but of another state.
+  await w.authorize(victim);
+  await assertNotFound(await victim.ask(url));
+  // The state is used up, whoever came with it.
+  await assertNotFound(await attacker.ask(url));
+});
+
+test("a state works once", async () => {
+  const visitor = new Visitor();
+  const { url } = await w.toCallback(visitor, { login: account() });
+  const cookies = visitor.cookiesOf(w.callback).map(({ name, value }) => `${name}=${value}`).join("; ");
+  assert.equal((await visitor.ask(url)).status, 303);
+  await assertNotFound(await visitor.ask(url));
+  await assertNotFound(await fetch(url, { headers: { cookie: cookies }, redirect: "manual" }));
+});
+
+test("a state that nobody was given is no state", async () => {
+  const { url } = await w.toCallback(new Visitor(), { login: account() });
+  for (const state of ["", "x", `${url.searchParams.get("state")}x`]) {
+    const forged = new URL(url);
+    forged.searchParams.set("state", state);
+    const response = await new Visitor().ask(forged);
+    assert.equal(response.status, 400);
+    assert.equal(response.headers.get("location"), null);
+  }
+});
+
+test("a code that is exchanged a second time gives nothing and ends the session that it gave", async () => {
+  const first = await w.signIn(account());
+  assert.equal((await w.refresh(first.refresh_token)).status, 200);
+  await assertInvalidCode(await w.exchange(first.code, first.verifier));
+  const { status, body } = await w.refresh(first.refresh_token);
+  assert.deepEqual([status, body.code], [401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);
+});
+
+test("a code is worth nothing without the verifier of its flow, nor at another redirect URI", async () => {
+  const [mine, other] = [await w.toApp(new Visitor(), { login: account() }), await w.toApp(new Visitor(), { login: account() })];
+  const code = mine.landed.searchParams.get("code");
+  await assertInvalidCode(await w.exchange(code, other.verifier));
+  await assertInvalidCode(await w.exchange(code, mine.verifier, { redirect_uri: `${REDIRECT_URI}/other` }));
+  const { status, body } = await w.exchange(code, mine.verifier);
+  assert.equal(status, 200, "whoever guessed wrong did not take the code from its owner");
+  assert.ok((await w.me(body.access_token)).id);
+});
+
+test("a code of the provider that belongs to another flow is not taken", async () => {
+  const [victim, attacker] = [new Visitor(), new Visitor()];
+  const stolen = await w.toCallback(victim, { login: account() });
+  const own = await w.toCallback(attacker, { login: account() });
+  const injected = new URL(own.url);
+  injected.searchParams.set("code", stolen.url.searchParams.get("code"));
+  const response = await attacker.ask(injected);
+  assert.equal(response.status, 303);
+  assert.equal(refusalOf(new URL(response.headers.get("location"))), "INVALID_AUTHORIZATION_CODE");
+});
+
+test("an answer that names another issuer is not taken", async () => {
+  const visitor = new Visitor();
+  const { url } = await w.toCallback(visitor, { login: account() });
+  url.searchParams.set("iss", "https://evil.example");
+  w.provider.asked();
+  const response = await visitor.ask(url);
+  assert.equal(refusalOf(new URL(response.headers.get("location"))), "INVALID_AUTHORIZATION_CODE");
+  assert.ok(!w.provider.asked().some((call) => call.startsWith("POST /token")), "the code was sent to nobody");
+});
+
+test("the user is sent to no address that the project does not trust", async () => {
+  for (const name of ["redirect_uri", "error_redirect_url", "after_callback_redirect_url"]) {
+    const { response } = await w.authorize(new Visitor(), { [name]: "https://evil.example/callback" });
+    assert.equal(response.status, 400);
+    assert.equal((await response.json()).code, "REDIRECT_URL_NOT_WHITELISTED", name);
+  }
+});

@@ -1,0 +1,33 @@
+// A small app as its developer would write it: a button that signs in with a provider, and the page that the user comes back to.
+
+import { StackClientApp } from "sdk";
+
+const config = await (await fetch("/config.json")).json();
+const app = new StackClientApp({
+  ...config,
+  tokenStore: "cookie",
+  redirectMethod: "window",
+  urls: { afterSignIn: "/back", afterSignUp: "/welcome", afterSignOut: "/", oauthCallback: "/oauth-callback", error: "/error" },
+  // Both would talk to other hosts, or in the page, of things that are no part of an app.
+  devTool: false,
+  analytics: { enabled: false },
+});
+
+const element = (id) => document.getElementById(id);
+
+async function show() {
+  const user = await app.getUser();
+  element("who").textContent = user ? `${user.displayName} ${user.primaryEmail} ${user.primaryEmailVerified ? "verified" : "unverified"}` : "nobody";
+  document.body.dataset.ready = "yes";
+}
+
+element("sign-in").onclick = () => app.signInWithOAuth("acme");
+element("sign-out").onclick = () => app.signOut();
+
+try {
+  const isLeaving = location.pathname === "/oauth-callback" && (await app.callOAuthCallback());
+  if (!isLeaving) await show();
+} catch (error) {
+  element("problem").textContent = error.errorCode ?? `${error}`;
+  await show();
+}

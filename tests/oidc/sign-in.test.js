@@ -1,0 +1,120 @@
+// The whole way in, and who is let in: the account becomes a user, and stays the same one.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Visitor } from "./support/visitor.js";
+import { REDIRECT_URI, landed, refusalOf, world } from "./support/world.js";
+
+const w = world();
+
+test("a new account signs up in redirect mode, and signs in to the same user the next time", async () => {
+  const ada = w.provider.account("ada", { email: "ada@example.com", email_verified: true, name: "Ada Lovelace" });
+  const visitor = new Visitor();
+  const app = await w.authorize(visitor, { after_callback_redirect_url: "http://localhost:3000/welcome" });
+  assert.equal(app.response.status, 307);
+  const asked = new URL(app.response.headers.get("location"));
+  assert.equal(asked.origin, w.provider.issuer);
+  assert.equal(asked.searchParams.get("code_challenge_method"), "S256");
+  assert.notEqual(asked.searchParams.get("state"), app.state, "the provider does not learn the app's own state");
+  const [cookie, ...others] = visitor.cookiesOf(w.callback);
+  assert.deepEqual([cookie.name, others.length], [`gatelet-oauth-inner-${asked.searchParams.get("state")}`, 0]);
+
+  const back = await visitor.through(asked, { login: ada });
+  assert.deepEqual(back.questions, ["login", "consent"]);
+  assert.equal(back.url.searchParams.get("iss"), w.provider.issuer);
+  const response = await visitor.ask(back.url);
+  const url = landed(response, app.state);
+  assert.match(url.searchParams.get("code"), /^[0-9a-f]{64}$/);
+  assert.deepEqual(visitor.cookiesOf(w.callback), [], "the cookie has done its work");
+
+  const { status, headers, body } = await w.exchange(url.searchParams.get("code"), app.verifier);
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.equal(headers.get("cache-control"), "no-store");
+  assert.deepEqual([body.token_type, body.is_new_user, body.after_callback_redirect_url], ["Bearer", true, "http://localhost:3000/welcome"]);
+  const me = await w.me(body.access_token);
+  assert.deepEqual([me.primary_email, me.primary_email_verified, me.display_name], ["ada@example.com", true, "Ada Lovelace"]);
+  assert.deepEqual(me.oauth_providers.map(({ id, account_id, email }) => ({ id, account_id, email })), [{ id: "acme", account_id: "ada", email: "ada@example.com" }]);
+  const calls = w.provider.asked();
+  assert.ok(calls.includes("POST /token with Basic"), "the way of RFC 6749 §2.3.1 that every provider has");
+  assert.ok(calls.includes("GET /me with Bearer"), "the provider tells addresses at its userinfo endpoint");
+
+  const again = await w.signIn(ada, { visitor });
+  assert.deepEqual(again.questions, ["consent"], "the provider knows the browser, and is told to ask again");
+  assert.deepEqual([again.me.id, again.is_new_user], [me.id, false]);
+  assert.equal((await w.refresh(body.refresh_token)).status, 200, "the first session goes on");
+});
+
+test("in JSON mode the page goes to the provider by itself, and no cookie is asked for on the way back", async () => {
+  const visitor = new Visitor();
+  const app = await w.authorize(visitor, { stack_response_mode: "json" });
+  assert.equal(app.response.status, 200);
+  assert.deepEqual(app.response.headers.getSetCookie(), []);
+  const { location } = await app.response.json();
+  const { url } = await visitor.through(location, { login: w.provider.account("grace", { email: "grace@example.com", email_verified: true }) });
+  const code = landed(await visitor.ask(url), app.state).searchParams.get("code");
+  const { body } = await w.exchange(code, app.verifier);
+  assert.equal((await w.me(body.access_token)).primary_email, "grace@example.com");
+});
+
+test("a user links an account and signs in with it; nobody else links it", async () => {
+  const linus = w.provider.account("linus", { email: "linus@work.example", email_verified: true });
+  const here = await w.signUp("linus@home.example");
+  const linked = await w.signIn(linus, { type: "link", token: here.access_token });
+  assert.deepEqual([linked.me.id, linked.is_new_user], [here.user_id, false]);
+  assert.equal(linked.me.primary_email, "linus@home.example");
+  assert.equal((await w.signIn(linus)).me.id, here.user_id);
+
+  const other = await w.signUp("other@home.example");
+  const { landed: url } = await w.toApp(new Visitor(), { login: linus, type: "link", token: other.access_token });
+  assert.equal(refusalOf(url), "OAUTH_CONNECTION_ALREADY_CONNECTED_TO_ANOTHER_USER");
+  assert.deepEqual((await w.me(other.access_token)).oauth_providers, []);
+});
+
+test("an anonymous user is upgraded and keeps its id", async () => {
+  const { body: anonymous } = await w.client("POST", "/auth/anonymous/sign-up", {});
+  const barbara = w.provider.account("barbara", { email: "barbara@example.com", email_verified: true, name: "Barbara" });
+  const upgraded = await w.signIn(barbara, { token: anonymous.access_token });
+  assert.deepEqual([upgraded.me.id, upgraded.me.is_anonymous, upgraded.is_new_user], [anonymous.user_id, false, true]);
+  assert.deepEqual([upgraded.me.primary_email, upgraded.me.display_name], ["barbara@example.com", "Barbara"]);
+});
+
+test("addresses that are verified on both sides are one user", async () => {
+  const here = await w.signInByMail("edsger@example.com");
+  const edsger = w.provider.account("edsger", { email: "Edsger@Example.com", email_verified: true });
+  const there = await w.signIn(edsger);
+  assert.deepEqual([there.me.id, there.is_new_user], [here.user_id, false]);
+  assert.deepEqual(there.me.oauth_providers.map(({ account_id }) => account_id), ["edsger"]);
+});
+
+test("an address that is unverified at either side merges nothing", async () => {
+  const here = await w.signInByMail("donald@example.com");
+  const impostor = w.provider.account("impostor", { email: "donald@example.com", email_verified: false });
+  const squatter = await w.signUp("niklaus@example.com");
+  const niklaus = w.provider.account("niklaus", { email: "niklaus@example.com", email_verified: true });
+  for (const [login, token, wouldWork] of [[impostor, here.access_token, false], [niklaus, squatter.access_token, true]]) {
+    const { landed: url } = await w.toApp(new Visitor(), { login });
+    assert.equal(refusalOf(url), "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
+    assert.equal(JSON.parse(url.searchParams.get("details")).would_work_if_email_was_verified, wouldWork);
+    assert.deepEqual((await w.me(token)).oauth_providers, []);
+  }
+});
+
+test("an account without an address is a user, known by its id", async () => {
+  const nobody = w.provider.account("no-address", { name: "No Address" });
+  const first = await w.signIn(nobody);
+  assert.deepEqual([first.me.primary_email, first.me.display_name, first.is_new_user], [null, "No Address", true]);
+  assert.equal((await w.signIn(nobody)).me.id, first.me.id);
+});
+
+test("who says no at the provider comes back to the app with that, and may try again", async () => {
+  const tony = w.provider.account("tony", { email: "tony@example.com", email_verified: true });
+  for (const denies of ["login", "consent"]) {
+    const { landed: url } = await w.toApp(new Visitor(), { login: tony, denies });
+    assert.equal(refusalOf(url), "OAUTH_PROVIDER_ACCESS_DENIED");
+    assert.ok(url.href.startsWith(REDIRECT_URI));
+  }
+  const { body } = await w.server("GET", "/users?query=tony%40example.com");
+  assert.deepEqual(body.items, [], "nobody signed up");
+  assert.equal((await w.signIn(tony)).is_new_user, true);
+});

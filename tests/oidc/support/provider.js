@@ -1,0 +1,97 @@
+// A real OpenID provider (npm's `oidc-provider`) with pages of its own for login and consent. It demands PKCE, signs with RS256, and gives
+// addresses at its userinfo endpoint alone unless it is told to put them into ID tokens.
+
+import { generateKeyPairSync } from "node:crypto";
+import { createServer } from "node:http";
+import Provider from "oidc-provider";
+
+export const CLIENTS = {
+  basic: { client_id: "app", client_secret: "a secret of the app: with 100% + signs", token_endpoint_auth_method: "client_secret_basic" },
+  post: { client_id: "app-post", client_secret: "a secret of the other app & its body", token_endpoint_auth_method: "client_secret_post" },
+};
+
+/** A key to sign with, as no provider had it before. */
+function newKey() {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return { ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256", kid: `key-${Date.now()}-${Math.random()}` };
+}
+
+/** Starts a provider that sends users back to the callbacks. `more` is more of its configuration. */
+export async function startProvider({ callbacks, more = {} }) {
+  const accounts = new Map();
+  let handle;
+  const server = createServer((request, response) => handle(request, response));
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const issuer = `http://127.0.0.1:${server.address().port}`;
+  const asked = [];
+
+  /** A provider with keys that are new, at the address of the one before. */
+  function start() {
+    const provider = new Provider(issuer, configuration({ accounts, callbacks, more }));
+    const answer = provider.callback();
+    handle = (request, response) => {
+      const proof = request.headers.authorization?.split(" ")[0];
+      asked.push(`${request.method} ${new URL(request.url, issuer).pathname}${proof ? ` with ${proof}` : ""}`);
+      return request.url.startsWith("/interaction/") ? interact(provider, request, response) : answer(request, response);
+    };
+  }
+  start();
+  return {
+    issuer,
+    /** What the provider was asked since the last time: method, path, and how the caller proved itself in a header. */
+    asked: () => asked.splice(0),
+    /** Makes an account; its claims are what the provider tells of it. */
+    account: (sub, claims = {}) => {
+      accounts.set(sub, { sub, ...claims });
+      return sub;
+    },
+    rotateKeys: start,
+    stop: () => new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    }),
+  };
+}
+
+function configuration({ accounts, callbacks, more }) {
+  return {
+    clients: Object.values(CLIENTS).map((client) => ({ ...client, redirect_uris: callbacks, grant_types: ["authorization_code"] })),
+    jwks: { keys: [newKey()] },
+    cookies: { keys: ["a key of cookies"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture"] },
+    pkce: { required: () => true },
+    findAccount: (_, sub) => accounts.has(sub) && { accountId: sub, claims: () => accounts.get(sub) },
+    interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+    features: { devInteractions: { enabled: false } },
+    ttl: { AccessToken: 3600, AuthorizationCode: 60, Grant: 3600, IdToken: 3600, Interaction: 600, Session: 3600 },
+    ...more,
+  };
+}
+
+/** The pages of the provider: who are you, and may this app know it? */
+async function interact(provider, request, response) {
+  const details = await provider.interactionDetails(request, response);
+  if (request.method !== "POST") return page(response, details.prompt.name);
+  const form = new URLSearchParams(await text(request));
+  await provider.interactionFinished(request, response, await outcome(provider, details, form), { mergeWithLastSubmission: true });
+}
+
+async function outcome(provider, { prompt, session, params, grantId }, form) {
+  if (form.has("deny")) return { error: "access_denied", error_description: "the user says no" };
+  if (prompt.name === "login") return { login: { accountId: form.get("login") } };
+  const grant = grantId ? await provider.Grant.find(grantId) : new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
+  grant.addOIDCScope((prompt.details.missingOIDCScope ?? []).join(" "));
+  return { consent: { grantId: await grant.save() } };
+}
+
+function page(response, name) {
+  const question = name === "login" ? '<input name="login"><button>Log in</button>' : "<button>Allow</button><button name=\"deny\">Deny</button>";
+  response.writeHead(200, { "content-type": "text/html; charset=utf-8" });
+  response.end(`<!doctype html><title>${name}</title><link rel="icon" href="data:,"><form method="post" id="${name}">${question}</form>`);
+}
+
+async function text(request) {
+  const parts = [];
+  for await (const part of request) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
