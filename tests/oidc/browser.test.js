@@ -1,13 +1,16 @@
 // An app in a browser: the published SDK's `signInWithOAuth` and `callOAuthCallback`, with the pages of the provider between them.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
 
 import { startSite } from "../sdk/browser/site.js";
+import { Visitor } from "./support/visitor.js";
 import { world } from "./support/world.js";
 
 const VERSION = "2.8.108";
+const VERIFIER = "a verifier of this very test, as long as RFC 7636 wants it";
 const FLAGS = [
   "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -39,7 +42,7 @@ async function visitor(t) {
   await page.goto(site.url);
   await page.waitForSelector("body[data-ready]");
   const at = async (path) => {
-    await page.waitForURL(`${site.url}${path}`);
+    await page.waitForURL(typeof path === "string" ? `${site.url}${path}` : path);
     await page.waitForSelector("body[data-ready]");
   };
   return { context, page, errors, at, who: () => page.textContent("#who") };
@@ -70,6 +73,30 @@ test("who signs in with a provider is signed in, stays it, and is the same user 
   const { body } = await w.server("GET", "/users");
   assert.deepEqual(body.items.map(({ primary_email }) => primary_email), ["ada@example.com"]);
   assert.deepEqual(errors, []);
+});
+
+test("a flow in redirect mode ends in the browser that has its cookie, and in no other", async (t) => {
+  const { page, at } = await visitor(t);
+  const { projectId: client_id, publishableClientKey: client_secret, url } = w.gateway;
+  const query = new URLSearchParams({
+    client_id, client_secret, redirect_uri: `${site.url}/elsewhere`, scope: "legacy", state: "of the app", grant_type: "authorization_code",
+    code_challenge: createHash("sha256").update(VERIFIER).digest("base64url"), code_challenge_method: "S256", response_type: "code",
+  });
+  await page.goto(`${url}/api/v1/auth/oauth/authorize/acme?${query}`);
+  const grace = w.provider.account("grace", { email: "grace@example.com", email_verified: true });
+  const stolen = await w.toCallback(new Visitor(), { login: grace });
+  const refused = await page.goto(`${stolen.url}`);
+  assert.deepEqual([refused.status(), (await refused.json()).code], [400, "OAUTH_STATE_NOT_FOUND"]);
+
+  await page.goto(`${url}/api/v1/auth/oauth/authorize/acme?${query}`);
+  await page.fill("#login input", w.provider.account("hedy", { email: "hedy@example.com", email_verified: true }));
+  await page.click("#login button");
+  await page.click("#consent button:not([name=deny])");
+  await at((to) => to.href.startsWith(`${site.url}/elsewhere?`));
+  const { searchParams } = new URL(page.url());
+  assert.equal(searchParams.get("state"), "of the app");
+  const { body } = await w.exchange(searchParams.get("code"), VERIFIER, { redirect_uri: `${site.url}/elsewhere` });
+  assert.equal((await w.me(body.access_token)).primary_email, "hedy@example.com");
 });
 
 test("who says no at the provider is told so by the app, and is nobody", async (t) => {
