@@ -4,9 +4,9 @@
 //! browser that began the flow (RFC 9700 §4.7).
 
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use deserr::Deserr;
-use http::HeaderMap;
+use http::{HeaderMap, Method, StatusCode};
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use shared::http::client::Caller;
@@ -51,8 +51,13 @@ pub struct ProviderAnswer {
 pub async fn handle(
     State(app): State<App>,
     caller: Caller,
+    method: Method,
     headers: HeaderMap,
     Input { query, path, .. }: Input<Ignored, ProviderAnswer, ProviderPath>,
 ) -> Response {
+    // Who only asks what there would be ends no flow.
+    if method == Method::HEAD {
+        return StatusCode::NO_CONTENT.into_response();
+    }
     oauth_flow::finish(&app, &caller, &headers, &path.provider_id, &query).await
 }

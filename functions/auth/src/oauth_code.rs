@@ -9,16 +9,20 @@ use shared::App;
 use shared::model::id::UserId;
 use shared::model::place::Place;
 use shared::model::project::Project;
+use shared::model::provider_sign_in::Refusal;
 use shared::model::redirect::RedirectUrl;
+use shared::model::user::User;
 use shared::oauth::authorization::challenge;
 use shared::product_api::{Error, KnownError};
-use shared::store;
-use shared::store::authorizations::{self, AuthorizationCode};
+use shared::store::accounts::Outcome;
+use shared::store::authorizations::{self, AuthorizationCode, Pending, PendingChange};
 use shared::store::users::{self, UserRow};
+use shared::store::{self, provider_accounts};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
 use crate::mfa_attempt;
+use crate::oauth_flow::account::{refused, with_account};
 use crate::oauth_token::Tokens;
 use crate::tokens::NewSession;
 
@@ -34,6 +38,18 @@ pub(crate) fn user_of(code: &SecretString) -> Option<UserId> {
     let is_code = code.len() == 64 && code.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     let user = code.get(..32).filter(|_| is_code)?;
     UserId::parse(&Uuid::try_parse(user).ok()?.to_string()).ok()
+}
+
+/// What a redeemed code leads to.
+enum Next {
+    Session(NewSession),
+    SecondFactor(KnownError),
+}
+
+/// Why a code is not redeemed.
+enum Failed {
+    Redeemed,
+    For(KnownError),
 }
 
 /// What an app shows for a session.
@@ -63,33 +79,80 @@ impl Redemption {
         if stored.expires_at <= app.clock.now() {
             return Err(KnownError::InvalidAuthorizationCode.into());
         }
-        let session = NewSession::start(app, project, &row.user, place);
-        let redeem = authorizations::redeem_code(&project.id, &self.code, session.id());
-        let mut writes = vec![redeem, users::exists(&project.id, row.user.id)];
-        let second_factor = mfa_attempt::required(app, project, &row.user, stored.is_new_user)?;
-        let refusal = match second_factor {
-            Some((attempt, required)) => {
-                writes.push(attempt);
-                Some(required)
-            }
-            None => {
-                writes.extend(session.writes(project)?);
-                None
-            }
-        };
-        match app.store.transact(writes).await {
-            Ok(()) => match refusal {
-                Some(required) => Err(required.into()),
-                None => Ok(session.tokens_of_code(app, project, &row.user, stored)),
-            },
-            // Somebody was faster with the same code.
-            Err(store::Error::Conflict(failed)) if failed.contains(&0) => {
+        let (after, done) = self.write(app, project, &stored, &row, place).await?;
+        match done {
+            Ok(Next::Session(session)) => Ok(session.tokens_of_code(app, project, &after, stored)),
+            Ok(Next::SecondFactor(required)) => Err(required.into()),
+            Err(Failed::Redeemed) => {
+                // Somebody was faster with the same code.
                 let taken = app.store.authorization_code(&project.id, &self.code).await?;
                 self.revoke(app, project, &taken.unwrap_or(stored)).await
             }
-            Err(store::Error::Conflict(failed)) if failed.contains(&1) => Err(KnownError::InvalidAuthorizationCode.into()),
-            Err(error) => Err(error.into()),
+            Err(Failed::For(reason)) => Err(reason.into()),
         }
+    }
+
+    /// Redeems the code, with what it does to its user and with the session, in one transaction. The user as it is then.
+    async fn write(
+        &self,
+        app: &App,
+        project: &Project,
+        stored: &AuthorizationCode,
+        row: &UserRow,
+        place: &Place,
+    ) -> Result<(User, Result<Next, Failed>), Error> {
+        let id = &project.id;
+        let upgrade = stored.pending.as_ref().and_then(|pending| match pending.change {
+            PendingChange::Upgrade { email_signs_in } => Some((pending, email_signs_in)),
+            PendingChange::Link => None,
+        });
+        let after = match upgrade {
+            Some(_) if !row.user.is_anonymous => return Err(KnownError::InvalidAuthorizationCode.into()),
+            Some((pending, email_signs_in)) => {
+                let mut user = row.user.clone();
+                user.upgrade(app.clock.now());
+                with_account(app, user, &pending.profile, &pending.account, email_signs_in)
+            }
+            None => row.user.clone(),
+        };
+        let session = NewSession::start(app, project, &after, place);
+        let mut writes = vec![authorizations::redeem_code(id, &self.code, session.id())];
+        match &stored.pending {
+            None => writes.push(users::exists(id, after.id)),
+            Some(Pending { change: PendingChange::Link, account, .. }) => writes.extend(provider_accounts::attach(id, account, after.id)?),
+            Some(_) => {}
+        }
+        if let Some(Pending { account, tokens, .. }) = &stored.pending {
+            writes.push(authorizations::keep_tokens(id, after.id, account, tokens)?);
+        }
+        let next = match mfa_attempt::required(app, project, &after, stored.is_new_user)? {
+            Some((attempt, required)) => {
+                writes.push(attempt);
+                Next::SecondFactor(required)
+            }
+            None => {
+                writes.extend(session.writes(project)?);
+                Next::Session(session)
+            }
+        };
+        let outcome = match upgrade {
+            Some(_) => app.store.change_account(id, row, &after, writes).await,
+            None => app.store.transact(writes).await.map(|()| Outcome::Done),
+        };
+        let failed = match outcome {
+            Ok(Outcome::Done) => return Ok((after, Ok(next))),
+            Ok(Outcome::Changed) => Failed::For(KnownError::ServiceUnavailable),
+            Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
+            Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
+            Err(store::Error::Conflict(failed)) if failed.contains(&0) => Failed::Redeemed,
+            // The next write claims the account of a link; otherwise it looks for the user.
+            Err(store::Error::Conflict(failed)) if failed.contains(&1) && stored.pending.is_some() => {
+                Failed::For(refused(Refusal::OfAnother, None))
+            }
+            Err(store::Error::Conflict(_)) => Failed::For(KnownError::InvalidAuthorizationCode),
+            Err(error) => return Err(error.into()),
+        };
+        Ok((after, Err(failed)))
     }
 
     /// Whether whoever shows the code began the flow.

@@ -40,6 +40,8 @@ pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/tok
         "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED",
         "INVALID_AUTHORIZATION_CODE",
         "MULTI_FACTOR_AUTHENTICATION_REQUIRED",
+        "OAUTH_CONNECTION_ALREADY_CONNECTED_TO_ANOTHER_USER",
+        "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",
     ]);
 
 /// Unknown fields are ignored (RFC 6749 §3.2).

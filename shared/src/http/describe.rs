@@ -72,8 +72,13 @@ signature!(A);
 signature!(A, B);
 signature!(A, B, C);
 signature!(A, B, C, D);
+signature!(A, B, C, D, E);
 
 impl<S> Describe for axum::extract::State<S> {
+    fn describe(_: &mut Description) {}
+}
+
+impl Describe for http::Method {
     fn describe(_: &mut Description) {}
 }
 

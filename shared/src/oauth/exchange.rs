@@ -38,10 +38,13 @@ pub struct Grant<'a> {
     pub verifier: &'a SecretString,
     pub callback: &'a str,
     pub nonce: &'a str,
+    /// Whether the answer named its issuer.
+    pub names_issuer: bool,
 }
 
 /// Where a provider's endpoints are.
 struct Endpoints {
+    names_issuer: bool,
     token: String,
     client_auth: ClientAuth,
     source: Source,
@@ -57,9 +60,9 @@ impl Peer<'_> {
         let Some(known) = catalog::find(&self.provider.id) else {
             let issuer = self.provider.issuer.as_deref().unwrap_or_default();
             let found = metadata::discover(self.outgoing, issuer, self.now).await?;
-            let client_auth = found.client_auth();
+            let (client_auth, names_issuer) = (found.client_auth(), found.authorization_response_iss_parameter_supported);
             let source = Source::IdToken { issuer: found.issuer, jwks_uri: found.jwks_uri, userinfo: found.userinfo_endpoint };
-            return Ok(Endpoints { token: found.token_endpoint, client_auth, source });
+            return Ok(Endpoints { names_issuer, token: found.token_endpoint, client_auth, source });
         };
         let tenant = self.provider.microsoft_tenant_id.as_deref().unwrap_or("common");
         let source = match known.identity {
@@ -68,12 +71,16 @@ impl Peer<'_> {
             }
             Identity::Api(api) => Source::Api(api),
         };
-        Ok(Endpoints { token: known.token_endpoint.replace(TENANT, tenant), client_auth: known.client_auth, source })
+        Ok(Endpoints { names_issuer: false, token: known.token_endpoint.replace(TENANT, tenant), client_auth: known.client_auth, source })
     }
 
     /// Exchanges a code, and reads the account that it belongs to.
     pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), Fault> {
         let endpoints = self.endpoints().await?;
+        if endpoints.names_issuer && !grant.names_issuer {
+            // RFC 9207 §2.4: an answer without the name may be one of a mix-up.
+            return Err(Fault::Refused("the answer does not name its issuer".to_owned()));
+        }
         let form = [
             ("grant_type", "authorization_code"),
             ("code", grant.code),

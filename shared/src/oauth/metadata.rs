@@ -29,6 +29,9 @@ pub struct Metadata {
     pub jwks_uri: String,
     #[serde(default)]
     pub userinfo_endpoint: Option<String>,
+    /// Whether its answers name it (RFC 9207 §3).
+    #[serde(default)]
+    pub authorization_response_iss_parameter_supported: bool,
     #[serde(default)]
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }

@@ -21,6 +21,7 @@ use crate::model::redirect::RedirectUrl;
 use crate::model::session::after;
 use crate::model::user::ProviderAccount;
 use crate::oauth::authorization::Authorization;
+use crate::oauth::profile::Profile;
 
 /// How long an app may take to exchange a code (RFC 6749 §4.1.2 has ten minutes at most).
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
@@ -40,9 +41,33 @@ pub struct AuthorizationCode {
     pub is_new_user: bool,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
+    /// What is done to the user when the code is redeemed, and not before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Pending>,
     /// The session that it gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
+}
+
+/// A change of the user whose token the flow began with.
+///
+/// Whoever comes back from the provider may be somebody else, led through a flow that another began: the account would then be given to
+/// the one who began it (RFC 9700 §4.7). Only the app that exchanges the code proves, by its verifier, that both are the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pending {
+    pub change: PendingChange,
+    pub account: ProviderAccount,
+    pub tokens: ProviderTokens,
+    pub profile: Profile,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PendingChange {
+    /// The account becomes one more way to sign in.
+    Link,
+    /// The anonymous user becomes an ordinary one.
+    Upgrade { email_signs_in: bool },
 }
 
 /// A provider's tokens for an account, sealed for [`owner`].

@@ -123,3 +123,32 @@ async fn thirty_flows_with_one_new_account_make_one_user() {
     let codes = answers.iter().filter(|answer| answer.header("location").unwrap().contains("code=")).count();
     assert!(codes > 0);
 }
+
+/// In JSON mode nothing ties a flow to a browser: whoever comes back may be somebody else than who began it (RFC 9700 §4.7).
+#[tokio::test]
+async fn a_flow_that_nobody_ends_gives_the_account_to_nobody() {
+    let (app, provider) = start().await;
+    let eve = app.sign_up("eve@example.com").await;
+    flow(&app, &provider, ada(), &[("type", "link"), ("token", &eve.access_token)]).await;
+    assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.json()["oauth_providers"], json!([]));
+    let anonymous = app.client().request("POST", "/api/v1/auth/anonymous/sign-up").send().await.json();
+    flow(&app, &provider, ada(), &[("token", anonymous["access_token"].as_str().unwrap())]).await;
+    let (ada, _) = sign_in(&app, &provider, ada()).await;
+    assert!(ada.user_id != eve.user_id && anonymous["user_id"] != ada.user_id.as_str());
+    assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
+}
+
+#[tokio::test]
+async fn an_account_that_somebody_took_meanwhile_is_not_linked() {
+    let (app, provider) = start().await;
+    let eve = app.sign_up("eve@example.com").await;
+    let link = flow(&app, &provider, ada(), &[("type", "link"), ("token", &eve.access_token)]).await;
+    let anonymous = app.client().request("POST", "/api/v1/auth/anonymous/sign-up").send().await.json();
+    let upgrade = flow(&app, &provider, ada(), &[("token", anonymous["access_token"].as_str().unwrap())]).await;
+    sign_in(&app, &provider, ada()).await;
+    for (url, status) in [(link, 409), (upgrade, 409)] {
+        let late = super::oauth_callback::exchange(&app, &parameter(&url, "code")).await;
+        assert_eq!(late.status(), status, "{}", late.text());
+    }
+    assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.json()["oauth_providers"], json!([]));
+}

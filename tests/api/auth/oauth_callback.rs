@@ -190,3 +190,12 @@ async fn an_answer_that_names_another_issuer_is_one_of_a_mix_up() {
         assert_eq!(url.query_pairs().any(|(name, _)| name == "code"), is_right, "{url}");
     }
 }
+
+#[tokio::test]
+async fn asking_what_there_would_be_ends_no_flow() {
+    let (app, provider) = start().await;
+    let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
+    let path = format!("/api/v1/auth/oauth/callback/acme?code={code}&state={state}");
+    assert_eq!(app.anonymous().request("HEAD", &path).send().await.status(), 204);
+    landed(&app.anonymous().get(&path).await);
+}

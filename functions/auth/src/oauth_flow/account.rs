@@ -1,8 +1,10 @@
 //! An account at a provider becomes a user, and the user an authorization code, in one transaction: a flow that fails leaves nothing.
+//! What changes a user who is there already waits for the code to be redeemed ([`Pending`]).
 
 use secrecy::SecretString;
 use shared::App;
 use shared::model::email::Email;
+use shared::model::id::UserId;
 use shared::model::project::Project;
 use shared::model::provider_sign_in::{Decision, Refusal, Situation};
 use shared::model::session::after;
@@ -13,7 +15,7 @@ use shared::oauth::exchange::Tokens;
 use shared::oauth::profile::Profile;
 use shared::product_api::{Error, KnownError};
 use shared::store::accounts::Outcome;
-use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE, ProviderTokens};
+use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens};
 use shared::store::provider_accounts::{self, AccountClaim, account_claim_key};
 use shared::store::users::{self, EmailClaim, UserRow, email_claim_key, user_key};
 use shared::store::{self, Write};
@@ -89,33 +91,41 @@ impl Flow<'_> {
         let known = self.read().await?;
         let decision = self.decide(&known)?;
         let project = &self.project.id;
-        let (user, is_new_user) = match (&decision, &known.flow_user) {
-            (Decision::SignIn(user) | Decision::Attach(user), _) => (Target::Id(*user), false),
-            (Decision::Upgrade { email_signs_in, .. }, Some(row)) => (Target::Changed(row, self.upgraded(row, *email_signs_in)), true),
-            (Decision::Upgrade { .. }, None) => return Err(KnownError::CannotGetOwnUserWithoutUser.into()),
-            (Decision::SignUp { email_signs_in }, _) => (Target::New(self.signed_up(*email_signs_in)), true),
-        };
-        let (code, mut others) = self.code(&user, is_new_user)?;
-        let outcome = match user {
-            Target::Id(user) => {
-                if decision == Decision::Attach(user) {
-                    others.extend(provider_accounts::attach(project, &self.account, user)?);
-                    // Whoever is merged by an address has it still; who links has signed in.
-                    let merged_by = self.profile.email.as_ref().filter(|_| self.authorization.purpose == Purpose::Authenticate);
-                    others.extend(merged_by.map(|email| users::has_verified_email(project, email, user)));
-                } else {
-                    others.push(users::exists(project, user));
-                }
-                return written(self.app.store.transact(others).await, code);
+        match decision {
+            Decision::SignIn(user) => {
+                let (code, mut writes) = self.code(user, false)?;
+                writes.push(users::exists(project, user));
+                written(self.app.store.transact(writes).await, code)
             }
-            Target::Changed(row, user) => self.app.store.change_account(project, row, &user, others).await,
-            Target::New(user) => self.app.store.create_account(project, &user, others).await,
-        };
-        match outcome {
-            Ok(Outcome::Done) => Ok(Some(code)),
-            Ok(_) => Ok(None),
-            Err(error) => written(Err(error), code),
+            Decision::Attach(user) if self.authorization.purpose == Purpose::Link => self.pending(user, PendingChange::Link).await,
+            Decision::Upgrade { user, email_signs_in } => self.pending(user, PendingChange::Upgrade { email_signs_in }).await,
+            Decision::Attach(user) => {
+                let (code, mut writes) = self.code(user, false)?;
+                writes.extend(provider_accounts::attach(project, &self.account, user)?);
+                // Whoever is merged by an address has it still.
+                writes.extend(self.profile.email.as_ref().map(|email| users::has_verified_email(project, email, user)));
+                written(self.app.store.transact(writes).await, code)
+            }
+            Decision::SignUp { email_signs_in } => {
+                let user = User::new(&self.app.entropy, self.app.clock.now());
+                let user = with_account(self.app, user, self.profile, &self.account, email_signs_in);
+                let (code, writes) = self.code(user.id, true)?;
+                match self.app.store.create_account(project, &user, writes).await {
+                    Ok(Outcome::Done) => Ok(Some(code)),
+                    Ok(_) => Ok(None),
+                    Err(error) => written(Err(error), code),
+                }
+            }
         }
+    }
+
+    /// A code that changes its user when it is redeemed; see [`Pending`].
+    async fn pending(&self, user: UserId, change: PendingChange) -> Result<Option<SecretString>, Error> {
+        let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
+        let pending = Pending { change, account, tokens, profile };
+        let is_new_user = matches!(change, PendingChange::Upgrade { .. });
+        let (code, create) = self.code_with(user, is_new_user, Some(pending))?;
+        written(self.app.store.transact([create, users::exists(&self.project.id, user)]).await, code)
     }
 
     async fn read(&self) -> Result<Known, Error> {
@@ -151,32 +161,13 @@ impl Flow<'_> {
         situation.decide().map_err(|refusal| refused(refusal, self.profile.email.as_ref()).into())
     }
 
-    fn signed_up(&self, email_signs_in: bool) -> User {
-        self.with_account(User::new(&self.app.entropy, self.app.clock.now()), email_signs_in)
-    }
-
-    fn upgraded(&self, row: &UserRow, email_signs_in: bool) -> User {
-        let mut user = row.user.clone();
-        user.upgrade(self.app.clock.now());
-        self.with_account(user, email_signs_in)
-    }
-
-    fn with_account(&self, mut user: User, email_signs_in: bool) -> User {
-        user.display_name = user.display_name.or_else(|| self.profile.name.clone());
-        user.profile_image_url = user.profile_image_url.or_else(|| self.profile.picture.clone());
-        if let Some(email) = &self.profile.email {
-            let id = user.add_primary_email(&self.app.entropy, email.clone(), self.profile.email_verified);
-            for channel in user.channels.iter_mut().filter(|channel| channel.id == id) {
-                channel.used_for_auth = email_signs_in;
-            }
-        }
-        user.provider_accounts.push(self.account.clone());
-        user
-    }
-
     /// A new code for the user, and what is written with it.
-    fn code(&self, user: &Target<'_>, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
-        let user_id = user.id();
+    fn code(&self, user: UserId, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
+        let (code, create) = self.code_with(user, is_new_user, None)?;
+        Ok((code, vec![create, authorizations::keep_tokens(&self.project.id, user, &self.account, &self.tokens)?]))
+    }
+
+    fn code_with(&self, user_id: UserId, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
         let code = crate::oauth_code::new(self.app, user_id);
         let stored = AuthorizationCode {
             user_id,
@@ -185,31 +176,29 @@ impl Flow<'_> {
             after_callback_redirect_url: self.authorization.after_callback_redirect_url.clone(),
             is_new_user,
             expires_at: after(self.app.clock.now(), CODE_LIFE),
+            pending,
             session_id: None,
         };
-        let project = &self.project.id;
-        let keep = authorizations::keep_tokens(project, user_id, &self.account, &self.tokens)?;
-        Ok((code.clone(), vec![authorizations::create_code(project, &code, &stored)?, keep]))
+        let create = authorizations::create_code(&self.project.id, &code, &stored)?;
+        Ok((code, create))
     }
 }
 
-/// The user that a flow ends with.
-enum Target<'a> {
-    Id(shared::model::id::UserId),
-    Changed(&'a UserRow, User),
-    New(User),
-}
-
-impl Target<'_> {
-    fn id(&self) -> shared::model::id::UserId {
-        match self {
-            Self::Id(id) => *id,
-            Self::Changed(_, user) | Self::New(user) => user.id,
+/// The user with an account of a provider, and with what the provider tells where the user has nothing yet.
+pub(crate) fn with_account(app: &App, mut user: User, profile: &Profile, account: &ProviderAccount, email_signs_in: bool) -> User {
+    user.display_name = user.display_name.or_else(|| profile.name.clone());
+    user.profile_image_url = user.profile_image_url.or_else(|| profile.picture.clone());
+    if let Some(email) = &profile.email {
+        let id = user.add_primary_email(&app.entropy, email.clone(), profile.email_verified);
+        for channel in user.channels.iter_mut().filter(|channel| channel.id == id) {
+            channel.used_for_auth = email_signs_in;
         }
     }
+    user.provider_accounts.push(account.clone());
+    user
 }
 
-fn refused(refusal: Refusal, email: Option<&Email>) -> KnownError {
+pub(crate) fn refused(refusal: Refusal, email: Option<&Email>) -> KnownError {
     match refusal {
         Refusal::OfAnother => KnownError::OauthConnectionAlreadyConnectedToAnotherUser,
         Refusal::SignUpNotEnabled => KnownError::SignUpNotEnabled,

@@ -1,7 +1,7 @@
 //! The second half of an OAuth flow (WIRE.md §5.4, callback): the state is taken, the provider's code becomes an account, the account a
 //! user, and the user is sent to the app with a code of ours; or with the reason why not.
 
-mod account;
+pub(crate) mod account;
 
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -111,7 +111,7 @@ async fn proceed(
     let outgoing = Outgoing::new(app.settings.allow_private_issuers);
     let peer = Peer { outgoing, provider, client_secret: &secret, now: app.clock.now() };
     let (callback, nonce) = (callback(app, &provider.id), authorization::challenge(state.expose_secret()));
-    let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce };
+    let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce, names_issuer: answer.iss.is_some() };
     let (tokens, mut profile) = peer.account(&grant).await.map_err(|fault| {
         tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider gave no account");
         fault_error(&fault)
