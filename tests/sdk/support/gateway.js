@@ -10,10 +10,14 @@ const LABELS = {
   "Admin key": "superSecretAdminKey",
 };
 
-export async function startGateway() {
+/** Starts a gateway; `settings` are variables of its environment. */
+export async function startGateway(settings = {}) {
   const binary = process.env.GATEWAY;
   if (!binary) throw new Error("GATEWAY is not set: these tests are started by tests/sdk/run");
-  const child = spawn(binary, ["serve", "--memory", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(binary, ["serve", "--memory", "--listen", "127.0.0.1:0"], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...settings },
+  });
   const kill = () => child.kill();
   process.once("exit", kill);
   const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));

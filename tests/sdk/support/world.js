@@ -22,11 +22,11 @@ export function newAddress(name = "user") {
   return `${name}.${addresses}@example.com`;
 }
 
-/** Starts a gateway before the tests of a file and stops it after them. */
-export function world() {
+/** Starts a gateway, with these variables in its environment, before the tests of a file and stops it after them. */
+export function world(settings) {
   const it = {};
   // Hooks of one file do not wait for each other, so what needs the gateway awaits this.
-  it.started = startGateway().then((gateway) => {
+  it.started = startGateway(settings).then((gateway) => {
     it.gateway = gateway;
     it.inbox = new Inbox(gateway.url);
   });

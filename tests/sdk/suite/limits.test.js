@@ -1,0 +1,34 @@
+// A limit of the service itself, reached by the SDK: it waits as long as it is told, and gets through.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { CALLBACK, newAddress, ok, world } from "../support/world.js";
+
+const WINDOW_SECONDS = 4;
+const w = world({ GATELET_LIMIT_SEND_CODE_RECIPIENT: `1/${WINDOW_SECONDS}` });
+
+test("a mail too many to one recipient is sent when the limit lets it through", async () => {
+  const email = newAddress();
+  const app = w.client();
+  const sent = [];
+  for (let mail = 0; mail < 3; mail += 1) {
+    ok(await app.sendMagicLinkEmail(email, { callbackUrl: CALLBACK }));
+    sent.push(Date.now());
+  }
+  // Each window lets one through, wherever in it the first came.
+  assert.ok(sent[2] - sent[0] >= WINDOW_SECONDS * 1000 - 100, `three mails in ${sent[2] - sent[0]} ms`);
+  const refused = await fetch(`${w.gateway.url}/api/v1/auth/otp/send-sign-in-code`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "x-stack-access-type": "client",
+      "x-stack-project-id": w.gateway.projectId,
+      "x-stack-publishable-client-key": w.gateway.publishableClientKey,
+    },
+    body: JSON.stringify({ email, callback_url: CALLBACK }),
+  });
+  assert.equal(refused.status, 429);
+  assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+  assert.match(refused.headers.get("ratelimit-policy"), /^"send-code";q=1;w=4$/);
+});
