@@ -5,12 +5,14 @@ use jiff::SignedDuration;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use shared::App;
+use shared::model::id::UserId;
+use shared::model::project::OAuthProvider;
 use shared::model::session::after;
 use shared::model::user::{ProviderAccount, User};
 use shared::oauth::exchange::Peer;
-use shared::oauth::outgoing::{Fault, Outgoing};
+use shared::oauth::outgoing::Fault;
 use shared::product_api::access::UserRef;
-use shared::product_api::{Access, Client, Error, KnownError};
+use shared::product_api::{Access, Client, Error, KnownError, accounts};
 use shared::store::authorizations::{self, ProviderTokens};
 use utoipa::ToSchema;
 
@@ -25,11 +27,7 @@ pub struct ProviderAccessToken {
 
 /// The user that a request names.
 pub(crate) async fn user(app: &App, access: &Access<Client>, named: UserRef) -> Result<Option<User>, Error> {
-    let id = access.user_id(named)?;
-    match &access.user {
-        Some(current) if current.row.user.id == id => Ok(Some(current.row.user.clone())),
-        _ => Ok(app.store.user(&access.project.id, id).await?.map(|row| row.user)),
-    }
+    Ok(accounts::read(app, access, access.user_id(named)?).await?.map(|row| row.user))
 }
 
 /// An access token for an account of the user at a provider: the account that is named, or the first.
@@ -41,9 +39,7 @@ pub(crate) async fn access_token(
     account_id: Option<&str>,
     scope: Option<&str>,
 ) -> Result<ProviderAccessToken, Error> {
-    if !access.project.config.oauth_providers.iter().any(|provider| provider.id == provider_id) {
-        return Err(KnownError::OauthProviderNotFoundOrNotEnabled.into());
-    }
+    let provider = access.project.config.oauth_provider(provider_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let user = user(app, access, named).await?.ok_or(KnownError::UserNotFound)?;
     let fits = |account: &&ProviderAccount| account.provider_id == provider_id && account_id.is_none_or(|id| account.account_id == id);
     let account = user.provider_accounts.iter().find(fits).ok_or(KnownError::OauthConnectionNotConnectedToUser)?;
@@ -57,7 +53,7 @@ pub(crate) async fn access_token(
     let access_token = if tokens.expires_at.is_none_or(|end| end > soon) {
         app.sealer.open(&owner, &tokens.access)?
     } else {
-        refreshed(app, access, &user, account, &tokens).await?
+        refreshed(app, access, provider, user.id, account, &tokens).await?
     };
     Ok(ProviderAccessToken { access_token: access_token.expose_secret().to_owned() })
 }
@@ -76,20 +72,16 @@ fn covers(given: &str, wanted: &str) -> bool {
 async fn refreshed(
     app: &App,
     access: &Access<Client>,
-    user: &User,
+    provider: &OAuthProvider,
+    user: UserId,
     account: &ProviderAccount,
     old: &ProviderTokens,
 ) -> Result<SecretString, Error> {
     let project = &access.project;
-    let provider = project.config.oauth_providers.iter().find(|provider| provider.id == account.provider_id);
-    let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let owner = authorizations::owner(&project.id, account);
     let refresh = old.refresh.as_ref().ok_or_else(|| unavailable(account, "the token is over, and the provider gave none to renew it"))?;
     let refresh = app.sealer.open(&owner, refresh)?;
-    let secret = app.sealer.open(&format!("{}/{}", project.id, provider.id), &provider.client_secret)?;
-    let outgoing = Outgoing::new(app.settings.allow_private_issuers);
-    let peer = Peer { outgoing, provider, client_secret: &secret, now: app.clock.now() };
-    let new = peer.refresh(&refresh).await.map_err(|fault| {
+    let new = Peer::new(app, project, provider)?.refresh(&refresh).await.map_err(|fault| {
         tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider renewed no token");
         match fault {
             Fault::Refused(_) => unavailable(account, "the provider does not renew the token"),
@@ -106,7 +98,7 @@ async fn refreshed(
         expires_at: new.expires_at,
         scope: new.scope.unwrap_or_else(|| old.scope.clone()),
     };
-    app.store.write(authorizations::keep_tokens(&project.id, user.id, account, &tokens)?).await?;
+    app.store.write(authorizations::keep_tokens(&project.id, user, account, &tokens)?).await?;
     Ok(new.access_token)
 }
 

@@ -239,7 +239,7 @@ pub async fn handle(
     query.check(ROUTE.path)?;
     let claims = read_token(&app, &query);
     let (project, user) = look_up(&app, &caller, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
-    let provider = project.config.oauth_providers.iter().find(|provider| provider.id == path.provider_id);
+    let provider = project.config.oauth_provider(&path.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     if query.scope != "legacy" {
         return Err(KnownError::InvalidScope.into());

@@ -9,10 +9,11 @@ use shared::model::channel::{ChannelType, ContactChannel, NewChannel};
 use shared::model::email::Email;
 use shared::model::id::ChannelId;
 use shared::product_api::access::UserRef;
+use shared::product_api::accounts::read;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
 
-use crate::contact_channels::{change, check_verified, row};
+use crate::contact_channels::{change, check_verified};
 
 pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/contact-channels")
     .summary("Adds a contact channel to a user")
@@ -54,7 +55,7 @@ pub async fn handle(
     check_verified(&access, body.is_verified, "POST", ROUTE.path)?;
     let user_id = access.user_id(body.user_id)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
-    let row = row(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let row = read(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
     let id = ChannelId::from(app.entropy.uuid());
     let new = NewChannel {
         value: body.value,

@@ -9,11 +9,10 @@ use shared::http::{Json, Route};
 use shared::model::channel::ContactChannel;
 use shared::model::id::ChannelId;
 use shared::product_api::access::{Level, UserRef};
+use shared::product_api::accounts::read;
 use shared::product_api::input::{Ignored, Problems};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
-
-use crate::contact_channels::row;
 
 pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/contact-channels")
     .summary("Lists the contact channels of a user")
@@ -51,7 +50,7 @@ pub async fn handle(
         }
         None => return Err(KnownError::Forbidden.into()),
     };
-    let channels = row(&app, &access, user_id).await?.map(|row| row.user.channels).unwrap_or_default();
+    let channels = read(&app, &access, user_id).await?.map(|row| row.user.channels).unwrap_or_default();
     let wanted = channels.iter().filter(|channel| query.contact_channel_id.is_none_or(|id| channel.id == id));
     Ok(Json(ContactChannels { items: wanted.map(|channel| ContactChannel::of(user_id, channel)).collect(), is_paginated: false }))
 }

@@ -5,10 +5,11 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem};
 use shared::http::{Json, Route};
 use shared::model::channel::ContactChannel;
+use shared::product_api::accounts::read;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 
-use crate::contact_channels::{ChannelPath, row};
+use crate::contact_channels::ChannelPath;
 
 pub const ROUTE: Route = Route::get("users-contact-channel-read", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Reads a contact channel")
@@ -21,7 +22,7 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, ChannelPath>,
 ) -> Result<Json<ContactChannel>, Error> {
     let user_id = access.user_id(path.user_id)?;
-    let row = row(&app, &access, user_id).await?.ok_or(KnownError::ContactChannelNotFound)?;
+    let row = read(&app, &access, user_id).await?.ok_or(KnownError::ContactChannelNotFound)?;
     let channel = row.user.channel(path.contact_channel_id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Json(ContactChannel::of(user_id, channel)))
 }

@@ -10,12 +10,13 @@ use shared::model::id::UserId;
 use shared::model::limit::Limit;
 use shared::model::redirect::RedirectUrl;
 use shared::model::user::Channel;
+use shared::product_api::accounts::read;
 use shared::product_api::input::Nothing;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
 
-use crate::contact_channels::{ChannelPath, row};
+use crate::contact_channels::ChannelPath;
 
 pub const ROUTE: Route =
     Route::post("users-contact-channel-send-code", "/api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code")
@@ -44,7 +45,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<SendVerificationCode, Nothing, ChannelPath>,
 ) -> Result<Json<Success>, Error> {
     let user_id = access.user_id(path.user_id)?;
-    let row = row(&app, &access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?;
+    let row = read(&app, &access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?;
     let channel = row.user.channel(path.contact_channel_id).ok_or(KnownError::ContactChannelNotFound)?;
     send(&app, &access, user_id, channel, &body.callback_url).await
 }

@@ -7,11 +7,12 @@ use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Upda
 use shared::http::{Json, Route};
 use shared::model::channel::{ChannelPatch, ChannelType, ContactChannel};
 use shared::model::email::Email;
+use shared::product_api::accounts::read;
 use shared::product_api::input::Nothing;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
 
-use crate::contact_channels::{ChannelPath, change, check_verified, row};
+use crate::contact_channels::{ChannelPath, change, check_verified};
 
 pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Changes a contact channel")
@@ -51,7 +52,7 @@ pub async fn handle(
     check_verified(&access, body.is_verified, "PATCH", ROUTE.path)?;
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
-    let row = row(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let row = read(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
     let patch =
         ChannelPatch { value: body.value, used_for_auth: body.used_for_auth, is_verified: body.is_verified, is_primary: body.is_primary };
     let user = change(&app, &access, row, missing, None, |user| user.change_channel(id, patch.clone())).await?;

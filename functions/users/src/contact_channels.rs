@@ -4,7 +4,7 @@ use deserr::Deserr;
 use shared::App;
 use shared::model::channel::Refused;
 use shared::model::email::Email;
-use shared::model::id::{ChannelId, UserId};
+use shared::model::id::ChannelId;
 use shared::model::user::{MAX_CHANNELS, User};
 use shared::product_api::access::{Level, UserRef};
 use shared::product_api::accounts::{With, change_read};
@@ -20,14 +20,6 @@ pub struct ChannelPath {
     #[schema(value_type = String)]
     pub(crate) user_id: UserRef,
     pub(crate) contact_channel_id: ChannelId,
-}
-
-/// The user of an id: read already when it is the current one.
-pub(crate) async fn row<L>(app: &App, access: &Access<L>, id: UserId) -> Result<Option<UserRow>, Error> {
-    match access.user.as_ref().filter(|user| user.row.user.id == id) {
-        Some(own) => Ok(Some(own.row.clone())),
-        None => Ok(app.store.user(&access.project.id, id).await?),
-    }
 }
 
 /// Refuses a client's word on whether an address is verified: only a server may say so.

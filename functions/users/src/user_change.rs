@@ -69,7 +69,7 @@ fn check(project: &Project, id: UserId, input: &UserInput) -> Result<(), KnownEr
     if input.otp_auth_enabled == Some(true) && !project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled);
     }
-    let has_provider = |id: &str| project.config.oauth_providers.iter().any(|provider| provider.id == id);
+    let has_provider = |id: &str| project.config.oauth_provider(id).is_some();
     if !input.oauth_providers.iter().flatten().all(|account| has_provider(&account.id)) {
         return Err(KnownError::OauthProviderNotFoundOrNotEnabled);
     }

@@ -27,8 +27,8 @@ pub fn writes(
     now: Timestamp,
 ) -> Result<(Code, Vec<Write>), store::Error> {
     let (code, entry) = code_and_entry(app, stored, mail, callback, now);
-    let mut writes = vec![codes::create(project, &code, stored)?, outbox::create(project, &entry)?];
-    writes.extend(limits::recipient(app, project, level, &stored.email));
+    let mail = outbox::create(project, &entry)?;
+    let writes = with_mail(app, project, level, stored, &code, mail)?;
     Ok((code, writes))
 }
 
@@ -43,9 +43,20 @@ pub fn decoys(
     now: Timestamp,
 ) -> Result<Vec<Write>, store::Error> {
     let (code, entry) = code_and_entry(app, stored, mail, callback, now);
-    let mut writes = vec![codes::create(project, &code, stored)?, outbox::create_decoy(project, &entry, now)?];
-    writes.extend(limits::recipient(app, project, level, &stored.email));
-    Ok(writes)
+    with_mail(app, project, level, stored, &code, outbox::create_decoy(project, &entry, now)?)
+}
+
+/// The code, its mail, and the count of its recipient.
+fn with_mail(
+    app: &App,
+    project: &ProjectId,
+    level: Level,
+    stored: &StoredCode,
+    code: &Code,
+    mail: Write,
+) -> Result<Vec<Write>, store::Error> {
+    let count = limits::recipient(app, project, level, &stored.email);
+    Ok([codes::create(project, code, stored)?, mail].into_iter().chain(count).collect())
 }
 
 fn code_and_entry(app: &App, stored: &StoredCode, mail: Builtin, callback: &RedirectUrl, now: Timestamp) -> (Code, OutboxEntry) {

@@ -102,6 +102,13 @@ impl Default for SessionSettings {
     }
 }
 
+impl ProjectConfig {
+    /// The provider of this id, if users may sign in with it.
+    pub fn oauth_provider(&self, id: &str) -> Option<&OAuthProvider> {
+        self.oauth_providers.iter().find(|provider| provider.id == id)
+    }
+}
+
 impl SessionSettings {
     pub fn life(self) -> SignedDuration {
         SignedDuration::from_secs(i64::from(self.max_age_seconds))
@@ -143,6 +150,11 @@ pub struct OAuthProvider {
     pub facebook_config_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
+}
+
+/// What a provider's client secret is sealed for: copied to another project or provider it does not open.
+pub fn secret_owner(project: &str, provider: &str) -> String {
+    format!("{project}/{provider}")
 }
 
 /// Who the project's mails come from; absent parts are the deployment's.

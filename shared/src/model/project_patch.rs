@@ -6,7 +6,7 @@ use url::Url;
 use utoipa::ToSchema;
 
 use super::password;
-use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
+use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig, secret_owner};
 use super::redirect::{TrustedDomain, parse_domain};
 use crate::crypto::seal::{self, Sealer};
 use crate::entropy::Entropy;
@@ -329,7 +329,7 @@ impl ProviderInput {
 }
 
 fn seal_secret(id: &str, owner: &str, secret: String, secrets: &Secrets<'_>) -> Result<seal::Sealed, seal::Error> {
-    secrets.sealer.seal(secrets.entropy, &format!("{owner}/{id}"), &SecretString::from(secret))
+    secrets.sealer.seal(secrets.entropy, &secret_owner(owner, id), &SecretString::from(secret))
 }
 
 impl EmailInput {

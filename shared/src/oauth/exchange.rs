@@ -9,15 +9,17 @@ use super::id_token::{self, Expected};
 use super::metadata;
 use super::outgoing::{Fault, Outgoing};
 use super::profile::{Fields, Profile};
-use crate::model::project::OAuthProvider;
+use crate::App;
+use crate::crypto::seal;
+use crate::model::project::{OAuthProvider, Project, secret_owner};
 use crate::model::session::after;
 
 /// A provider with everything that a call to it takes.
 pub struct Peer<'a> {
-    pub outgoing: Outgoing,
-    pub provider: &'a OAuthProvider,
-    pub client_secret: &'a SecretString,
-    pub now: Timestamp,
+    outgoing: Outgoing,
+    provider: &'a OAuthProvider,
+    client_secret: SecretString,
+    now: Timestamp,
 }
 
 /// What a provider gives for a code or a refresh token (RFC 6749 §5.1).
@@ -55,7 +57,14 @@ enum Source {
     Api(Api),
 }
 
-impl Peer<'_> {
+impl<'a> Peer<'a> {
+    /// Opens the project's secret at the provider.
+    pub fn new(app: &App, project: &Project, provider: &'a OAuthProvider) -> Result<Self, seal::Error> {
+        let owner = secret_owner(project.id.as_str(), &provider.id);
+        let client_secret = app.sealer.open(&owner, &provider.client_secret)?;
+        Ok(Self { outgoing: Outgoing::new(app.settings.allow_private_issuers), provider, client_secret, now: app.clock.now() })
+    }
+
     async fn endpoints(&self) -> Result<Endpoints, Fault> {
         let Some(known) = catalog::find(&self.provider.id) else {
             let issuer = self.provider.issuer.as_deref().unwrap_or_default();

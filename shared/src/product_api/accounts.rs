@@ -1,6 +1,7 @@
 //! Changes of a user that an operation makes: decided on what the user is, written on the condition that it still is, and decided again
 //! when it is not.
 
+use super::access::Access;
 use super::error::{Error, KnownError};
 use crate::App;
 use crate::model::code::Rejected;
@@ -16,6 +17,14 @@ const TRIES: u32 = 5;
 /// What is done with a change that is written: whoever makes it says what else belongs to the transaction.
 #[derive(Debug, Default)]
 pub struct With(pub Vec<Write>);
+
+/// The user of an id: read already when it is the current one.
+pub async fn read<L>(app: &App, access: &Access<L>, id: UserId) -> Result<Option<UserRow>, Error> {
+    match access.user.as_ref().filter(|user| user.row.user.id == id) {
+        Some(own) => Ok(Some(own.row.clone())),
+        None => Ok(app.store.user(&access.project.id, id).await?),
+    }
+}
 
 /// Changes a user: `change` is applied to a fresh copy until nobody interferes. The user as it is afterwards.
 ///

@@ -18,7 +18,7 @@ use shared::model::redirect::RedirectUrl;
 use shared::oauth::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
 use shared::oauth::catalog::{self, Identity};
 use shared::oauth::exchange::{Grant, Peer};
-use shared::oauth::outgoing::{Fault, Outgoing};
+use shared::oauth::outgoing::Fault;
 use shared::product_api::{Error, KnownError, limits};
 use url::Url;
 
@@ -103,13 +103,11 @@ async fn proceed(
     if !project.redirects().trust_for_oauth(&authorization.redirect_uri) {
         return Err(KnownError::RedirectUrlNotWhitelisted.into());
     }
-    let provider = project.config.oauth_providers.iter().find(|provider| provider.id == authorization.provider_id);
+    let provider = project.config.oauth_provider(&authorization.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let code = code_of(provider, answer)?;
-    let secret = app.sealer.open(&format!("{}/{}", project.id, provider.id), &provider.client_secret)?;
     let verifier = app.sealer.open("oauth-verifier", &authorization.verifier)?;
-    let outgoing = Outgoing::new(app.settings.allow_private_issuers);
-    let peer = Peer { outgoing, provider, client_secret: &secret, now: app.clock.now() };
+    let peer = Peer::new(app, project, provider)?;
     let (callback, nonce) = (callback(app, &provider.id), authorization::challenge(state.expose_secret()));
     let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce, names_issuer: answer.iss.is_some() };
     let (tokens, mut profile) = peer.account(&grant).await.map_err(|fault| {
