@@ -7,6 +7,7 @@
 //! | module | knows |
 //! |---|---|
 //! | [`app`], [`settings`] | what one cold start builds, and from which environment variables |
+//! | [`aws_http`] | what carries the requests of the AWS SDK |
 //! | [`clock`], [`entropy`] | time and randomness, so that tests decide both |
 //! | [`http`] | routes, the Lambda runner, what an operation says of itself |
 //! | [`content_api`] | interface A: public content |
@@ -18,6 +19,7 @@
 //! | [`oauth`] | providers, PKCE |
 
 pub mod app;
+pub mod aws_http;
 pub mod clock;
 pub mod content_api;
 pub mod crypto;

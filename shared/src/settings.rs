@@ -4,22 +4,28 @@
 //! |---|---|---|
 //! | `GATELET_TABLE` | name of the DynamoDB table | required |
 //! | `GATELET_SECRET` | deployment secret, at least 32 characters; keys of tokens and of stored secrets are derived from it | required |
+//! | `GATELET_SECRET_PREVIOUS` | while the deployment secret is being replaced, the other one: what was made with it stays valid | none |
 //! | `GATELET_API_URL` | public base URL of interface B, without a path | required |
 //! | `GATELET_SITE_URL` | public base URL of interface A | the API URL |
 //! | `GATELET_ORIGIN_SECRET` | value of `x-origin-secret` that proves a request came through our distribution | none: viewer headers are not believed |
 //! | `GATELET_ACCESS_TOKEN_SECONDS` | life of an access token, 20 to 3600 | 600 |
 //! | `GATELET_SENDER` | address that mails are sent from | `noreply@` the API's host |
+//! | `GATELET_MAILS_PER_HOUR` | mails that any project may send in an hour; one that sends much may send more, one whose mails bounce less; or `off` | 200; `off` in the gateway |
 //! | `GATELET_ALLOW_PRIVATE_ISSUERS` | `1`: OAuth issuers may be at private addresses and without TLS | no |
+//! | `GATELET_PROVIDER_STAND_IN` | base URL of what answers for all providers, as `https://github.com/x` at its `/github.com/x`; with `GATELET_ALLOW_PRIVATE_ISSUERS=1` only | none |
 //! | `GATELET_LIMITS` | `standard`, `generous` (a hundred times as much) or `off` | `standard`; `generous` in the gateway |
 //! | `GATELET_LIMIT_` and the name of a [`Rule`] in capitals, as in `GATELET_LIMIT_SIGN_IN_FAILURES` | requests and seconds, as in `10/600`, or `off` | the rule's of `GATELET_LIMITS` |
 //! | `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` | set by Lambda | required |
 //! | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_SESV2`, `AWS_ENDPOINT_URL` | other endpoints than AWS's | AWS |
+//! | `SSL_CERT_FILE` | file of certificates (PEM) to trust besides those of AWS's endpoints, for endpoints of one's own; whoever holds their keys can pass for AWS | none |
+//! | `GATELET_STAGE` | name of the deployment, a dimension of its metrics | none: no metrics |
 
 use std::time::Duration;
 
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use url::Url;
 
+use crate::crypto::deployment_secret::DeploymentSecret;
 use crate::model::email::Email;
 use crate::model::limit::{Limits, Rule};
 
@@ -33,34 +39,44 @@ pub struct Settings {
     pub api_url: String,
     /// Base of interface A, without a trailing slash.
     pub site_url: String,
-    pub secret: SecretString,
+    pub secret: DeploymentSecret,
     pub origin_secret: Option<SecretString>,
     pub access_token_life: Duration,
     pub limits: Limits,
+    /// Name of the deployment; without one there are no metrics.
+    pub stage: Option<String>,
     /// Address in the `From` of mails whose project names none.
     pub sender: String,
+    /// Mails that any project may send in an hour, before its history counts; none: mails are sent as fast as they come.
+    pub mails_per_hour: Option<u32>,
     /// Believe the viewer headers of a distribution without a secret: for the gateway in tests.
     pub trust_viewer_headers: bool,
     /// Localhost and plain HTTP are fine: the cookie of OAuth may be sent without TLS.
     pub development: bool,
     /// OAuth issuers may be at loopback, private and link-local addresses, and without TLS.
     pub allow_private_issuers: bool,
+    /// Base URL of what answers for all providers, without a trailing slash: for tests, and to try a sign-in without an account there.
+    pub provider_stand_in: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the environment variable {0} is not set")]
     Missing(&'static str),
-    #[error("GATELET_SECRET must have at least 32 characters and not be one that is known")]
-    WeakSecret,
+    #[error("{0} must have at least 32 characters and not be one that is known")]
+    WeakSecret(&'static str),
     #[error("{0} is not an absolute http or https URL")]
     InvalidUrl(&'static str),
     #[error("GATELET_ACCESS_TOKEN_SECONDS must be a number from 20 to 3600")]
     InvalidTokenLife,
     #[error("GATELET_SENDER must be an e-mail address")]
     InvalidSender,
+    #[error("GATELET_MAILS_PER_HOUR must be a positive number or off")]
+    InvalidMailRate,
     #[error("GATELET_LIMITS must be standard, generous or off")]
     InvalidLimits,
+    #[error("SSL_CERT_FILE must name a file of certificates (PEM)")]
+    InvalidCertificates,
     #[error("{0} must be a number of requests and a number of seconds, as in 60/600, or off")]
     InvalidLimit(String),
 }
@@ -83,14 +99,17 @@ impl Settings {
         };
         let settings = Self {
             sender: sender(&api_url)?,
+            mails_per_hour: mails_per_hour(variable("GATELET_MAILS_PER_HOUR").as_deref().unwrap_or("200"))?,
             trust_viewer_headers: false,
             development: api_url.starts_with("http:"),
             allow_private_issuers: allow_private_issuers(),
+            provider_stand_in: provider_stand_in()?,
             api_url,
             site_url,
             secret: deployment_secret(required("GATELET_SECRET")?)?,
             origin_secret: variable("GATELET_ORIGIN_SECRET").map(Into::into),
             access_token_life: access_token_life()?,
+            stage: variable("GATELET_STAGE"),
             limits: limits(variable("GATELET_LIMITS").as_deref().unwrap_or("standard"), variable)?,
         };
         Ok(settings)
@@ -102,11 +121,24 @@ pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
 }
 
+/// The deployment secret, with the one before it when the environment names it.
+pub fn deployment_secret(current: String) -> Result<DeploymentSecret, Error> {
+    let current = DeploymentSecret::new(strong("GATELET_SECRET", current)?);
+    match variable("GATELET_SECRET_PREVIOUS") {
+        Some(previous) => Ok(current.with_previous(strong("GATELET_SECRET_PREVIOUS", previous)?)),
+        None => Ok(current),
+    }
+}
+
+/// What answers for all providers, where private addresses are allowed.
+pub fn provider_stand_in() -> Result<Option<String>, Error> {
+    let url = variable("GATELET_PROVIDER_STAND_IN").filter(|_| allow_private_issuers());
+    url.map(|url| base_url("GATELET_PROVIDER_STAND_IN", &url)).transpose()
+}
+
 /// Refuses a secret that is short or known.
-pub fn deployment_secret(secret: String) -> Result<SecretString, Error> {
-    let secret = SecretString::from(secret);
-    let text = secret.expose_secret();
-    if text.len() < 32 || KNOWN_SECRETS.contains(&text) { Err(Error::WeakSecret) } else { Ok(secret) }
+fn strong(name: &'static str, secret: String) -> Result<SecretString, Error> {
+    if secret.len() < 32 || KNOWN_SECRETS.contains(&secret.as_str()) { Err(Error::WeakSecret(name)) } else { Ok(secret.into()) }
 }
 
 /// The life of an access token from the environment.
@@ -114,6 +146,14 @@ pub fn access_token_life() -> Result<Duration, Error> {
     let Some(text) = variable("GATELET_ACCESS_TOKEN_SECONDS") else { return Ok(Duration::from_secs(600)) };
     let seconds = text.parse().ok().filter(|seconds| (20..=3600).contains(seconds));
     seconds.map(Duration::from_secs).ok_or(Error::InvalidTokenLife)
+}
+
+/// Mails an hour from a number, or none from `off`.
+pub fn mails_per_hour(text: &str) -> Result<Option<u32>, Error> {
+    if text == "off" {
+        return Ok(None);
+    }
+    text.parse().ok().filter(|number| *number > 0).map(Some).ok_or(Error::InvalidMailRate)
 }
 
 /// The limits of a mode, changed by what `variable` gives for each rule.
@@ -171,6 +211,8 @@ mod tests {
     #[test]
     fn a_wrong_setting_is_refused_by_its_name() {
         assert!(matches!(limits("on", |_| None), Err(Error::InvalidLimits)));
+        assert!(matches!((mails_per_hour("0"), mails_per_hour("many")), (Err(Error::InvalidMailRate), Err(Error::InvalidMailRate))));
+        assert!(matches!((mails_per_hour("14"), mails_per_hour("off")), (Ok(Some(14)), Ok(None))));
         let wrong = limits("standard", |name| (name == "GATELET_LIMIT_CODE").then(|| "many".to_owned()));
         assert!(matches!(wrong, Err(Error::InvalidLimit(name)) if name == "GATELET_LIMIT_CODE"));
     }

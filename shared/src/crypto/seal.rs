@@ -1,4 +1,5 @@
-//! Secrets that must be read again (a provider's client secret): sealed with a key derived from the deployment secret.
+//! Secrets that must be read again (a provider's client secret): sealed with a key derived from the deployment secret, and opened with
+//! that of any of its generations.
 //!
 //! ChaCha20-Poly1305 (RFC 8439) with a random nonce in front; what the secret belongs to is authenticated with it, so a sealed
 //! value copied to another project does not open.
@@ -9,6 +10,7 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
+use super::deployment_secret::DeploymentSecret;
 use crate::entropy::Entropy;
 
 /// An encrypted secret, as the table holds it.
@@ -25,36 +27,48 @@ impl Sealed {
     }
 }
 
-/// Seals and opens with one key.
-pub struct Sealer(LessSafeKey);
+/// Seals with the key of the current deployment secret, and opens with those of all generations.
+pub struct Sealer {
+    current: LessSafeKey,
+    previous: Option<LessSafeKey>,
+}
 
 #[derive(Debug, thiserror::Error)]
 #[error("a sealed secret does not open: another deployment secret, or another owner")]
 pub struct Error;
 
 impl Sealer {
-    pub fn new(secret: &SecretString) -> Self {
-        let key = super::derive(secret, &[b"seal"]);
-        #[expect(clippy::expect_used, reason = "32 bytes are the length of this algorithm's key")]
-        Self(LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &key).expect("the length is right")))
+    pub fn new(secret: &DeploymentSecret) -> Self {
+        Self { current: key(secret.current()), previous: secret.previous().map(key) }
     }
 
     pub fn seal(&self, entropy: &Entropy, owner: &str, secret: &SecretString) -> Result<Sealed, Error> {
         let nonce: [u8; NONCE_LEN] = entropy.bytes();
         let mut text = secret.expose_secret().as_bytes().to_vec();
         let aad = Aad::from(owner.as_bytes());
-        self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut text).map_err(|_| Error)?;
+        self.current.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut text).map_err(|_| Error)?;
         Ok(Sealed(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
     }
 
     pub fn open(&self, owner: &str, sealed: &Sealed) -> Result<SecretString, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
-        let (nonce, text) = bytes.split_at_checked(NONCE_LEN).ok_or(Error)?;
-        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Error)?;
-        let mut text = text.to_vec();
-        let plain = self.0.open_in_place(nonce, Aad::from(owner.as_bytes()), &mut text).map_err(|_| Error)?;
-        Ok(String::from_utf8(plain.to_vec()).map_err(|_| Error)?.into())
+        let opened = open(&self.current, owner, &bytes);
+        opened.or_else(|error| self.previous.as_ref().map_or(Err(error), |key| open(key, owner, &bytes)))
     }
+}
+
+fn key(secret: &SecretString) -> LessSafeKey {
+    let key = super::derive(secret, &[b"seal"]);
+    #[expect(clippy::expect_used, reason = "32 bytes are the length of this algorithm's key")]
+    LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &key).expect("the length is right"))
+}
+
+fn open(key: &LessSafeKey, owner: &str, bytes: &[u8]) -> Result<SecretString, Error> {
+    let (nonce, text) = bytes.split_at_checked(NONCE_LEN).ok_or(Error)?;
+    let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Error)?;
+    let mut text = text.to_vec();
+    let plain = key.open_in_place(nonce, Aad::from(owner.as_bytes()), &mut text).map_err(|_| Error)?;
+    Ok(String::from_utf8(plain.to_vec()).map_err(|_| Error)?.into())
 }
 
 #[cfg(test)]

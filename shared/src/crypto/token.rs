@@ -1,4 +1,5 @@
-//! Access tokens: JWT signed with ES256 (WIRE.md §3.1), one key per audience, derived from the deployment secret.
+//! Access tokens: JWT signed with ES256 (WIRE.md §3.1), one key per audience, derived from the deployment secret. While that is being
+//! replaced, tokens of the previous one are believed, and its keys are published.
 //!
 //! A key is derived, not stored: there is nothing to create, to read at a cold start or to lose, and every instance has the same.
 //! `jsonwebtoken` parses and validates, [`super::jws`] signs and verifies. p256 computes a key's public half, which ring cannot.
@@ -16,6 +17,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::deployment_secret::DeploymentSecret;
 use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::user::RestrictedReason;
 
@@ -100,9 +102,10 @@ pub enum Error {
 
 /// Signs and verifies the tokens of every project.
 pub struct Signer {
-    secret: SecretString,
+    secret: DeploymentSecret,
     api_url: String,
-    keys: Mutex<HashMap<String, Arc<Key>>>,
+    /// By generation, the current one being 0, and audience.
+    keys: Mutex<HashMap<(usize, String), Arc<Key>>>,
 }
 
 struct Key {
@@ -113,25 +116,36 @@ struct Key {
     public: [u8; 65],
 }
 
-/// How many keys an instance keeps: three audiences of some hundred projects.
+/// How many keys an instance keeps: three audiences of some hundred projects, in two generations.
 const KEPT_KEYS: usize = 1024;
 
 impl Signer {
-    pub(crate) fn new(secret: &SecretString, api_url: &str) -> Self {
+    pub fn new(secret: &DeploymentSecret, api_url: &str) -> Self {
         super::jws::install();
         Self { secret: secret.clone(), api_url: api_url.to_owned(), keys: Mutex::default() }
     }
 
+    /// An audience's key that signs now.
     fn key(&self, audience: &str) -> Arc<Key> {
-        if let Some(key) = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(audience) {
+        self.key_of(0, self.secret.current(), audience)
+    }
+
+    /// An audience's keys of all generations, the current one first.
+    fn keys<'a>(&'a self, audience: &'a str) -> impl Iterator<Item = Arc<Key>> + 'a {
+        self.secret.generations().enumerate().map(move |(generation, secret)| self.key_of(generation, secret, audience))
+    }
+
+    fn key_of(&self, generation: usize, secret: &SecretString, audience: &str) -> Arc<Key> {
+        let name = (generation, audience.to_owned());
+        if let Some(key) = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(&name) {
             return Arc::clone(key);
         }
-        let key = Arc::new(Key::derive(&self.secret, audience));
+        let key = Arc::new(Key::derive(secret, audience));
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if keys.len() >= KEPT_KEYS {
             keys.clear();
         }
-        keys.insert(audience.to_owned(), Arc::clone(&key));
+        keys.insert(name, Arc::clone(&key));
         key
     }
 
@@ -181,7 +195,9 @@ impl Signer {
         validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
         // The time is compared below with the app's clock; the crate knows only the machine's.
         validation.validate_exp = false;
-        let key = self.key(&unverified.aud);
+        let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
+        // Derived one after another: a token of the current secret costs one key.
+        let key = self.keys(&unverified.aud).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
         let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;
         let consistent = claims.project_id == project && claims.is_anonymous == (audience == Audience::Anonymous);
         if !consistent {
@@ -190,10 +206,14 @@ impl Signer {
         if claims.exp <= now.as_second() { Err(Error::Expired(Box::new(claims))) } else { Ok(claims) }
     }
 
-    /// The public keys of a project (RFC 7517), in the order normal, restricted, anonymous.
+    /// The public keys of a project (RFC 7517), in the order normal, restricted, anonymous; then those of the previous secret.
     pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool) -> Value {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
-        let keys = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| self.key(&audience.name(project)).jwk());
+        let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));
+        let audiences: Vec<String> = audiences.collect();
+        let generations = self.secret.generations().enumerate();
+        let keys =
+            generations.flat_map(|(generation, secret)| audiences.iter().map(move |name| self.key_of(generation, secret, name).jwk()));
         json!({ "keys": keys.collect::<Vec<_>>() })
     }
 }

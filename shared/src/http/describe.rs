@@ -33,8 +33,8 @@ pub struct Description {
     pub query: Option<Described>,
     pub body: Option<Described>,
     pub answer: Option<Described>,
-    /// Whether the answer is plain text.
-    pub is_text: bool,
+    /// The media type of an answer that is text.
+    pub text: Option<&'static str>,
     /// The status of success, when it is not 200.
     pub status: Option<u16>,
 }

@@ -1,13 +1,16 @@
 //! One operation as a Lambda function behind an HTTP API of API Gateway (payload format 2.0).
 
+use std::convert::Infallible;
+
 use axum::Router;
 use axum::handler::Handler;
 use axum::response::IntoResponse as _;
 use lambda_http::request::RequestContext;
-use lambda_http::{Error, RequestExt as _};
+use lambda_http::{Error, RequestExt as _, service_fn};
 use tower::ServiceExt as _;
 
 use super::client::PeerAddress;
+use super::log::{self, Asked};
 use super::version::resolved;
 use super::{Interface, Route, fallback_router, router};
 use crate::App;
@@ -27,15 +30,25 @@ where
             Interface::Product => KnownError::RouteNotFound.into_response(),
         }
     };
-    run_router(|app| router(app, route, handler).merge(fallback_router(app, route.interface, unmatched))).await
+    run_router(route.name, |app| router(app, route, handler).merge(fallback_router(app, route.interface, unmatched))).await
 }
 
-/// Runs a router as a Lambda.
-pub async fn run_router(build: impl FnOnce(&App) -> Router<App>) -> Result<(), Error> {
-    lambda_http::tracing::init_default_subscriber();
+/// Runs a router as the Lambda of this name.
+pub async fn run_router(name: &'static str, build: impl FnOnce(&App) -> Router<App>) -> Result<(), Error> {
+    log::init();
     let app = App::from_env()?;
-    let router = build(&app).with_state(app);
-    lambda_http::run(router.map_request(as_received)).await
+    let router = build(&app).with_state(app.clone());
+    let answer = |request: lambda_http::Request| {
+        let invocation = request.lambda_context_ref().map(|context| context.request_id.clone());
+        let asked = Asked::new(name, request.method(), request.headers(), invocation);
+        let (app, answer) = (app.clone(), router.clone().oneshot(as_received(request)));
+        async move {
+            let answer = answer.await?;
+            asked.answered(&app, &answer);
+            Ok::<_, Infallible>(answer)
+        }
+    };
+    lambda_http::run(service_fn(answer)).await
 }
 
 /// Puts the address that API Gateway saw where handlers look for it, and names the path as its route does.

@@ -5,6 +5,7 @@ pub mod client;
 pub mod describe;
 pub mod json;
 mod lambda;
+pub mod log;
 pub mod route;
 mod text;
 pub mod version;
@@ -18,8 +19,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 pub use describe::{Describe, Description, Signature};
 pub use json::{Created, Json};
 pub use lambda::{run, run_router};
-pub use route::{Interface, Route, TableAction, Verb};
-pub use text::Text;
+pub use route::{HASHING_MEMORY, Interface, MEMORY, Route, TableAction, Verb};
+pub use text::{Page, Text};
 
 use crate::{App, content_api, product_api};
 
@@ -42,16 +43,16 @@ where
 
 /// A method router behind the layer of its interface.
 pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
-    // Who proves an access finds here what it is counted under.
-    let methods: MethodRouter<App> = methods.layer(Extension(route));
-    match route.interface {
+    let methods: MethodRouter<App> = match route.interface {
         Interface::Content => {
             methods.layer(CatchPanicLayer::custom(content_api::panicked)).layer(from_fn_with_state(app.clone(), content_api::layer))
         }
         Interface::Product => {
             methods.layer(CatchPanicLayer::custom(product_api::panicked)).layer(from_fn_with_state(app.clone(), product_api::layer))
         }
-    }
+    };
+    // Outermost: the layer asks what the route takes, and who proves an access what it is counted under.
+    methods.layer(Extension(route))
 }
 
 /// A router that answers whatever no route matches, behind the layer of an interface.

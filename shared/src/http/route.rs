@@ -4,8 +4,10 @@ use axum::routing::MethodFilter;
 
 use crate::model::limit::Limit;
 
+/// Memory of a function that hashes no passwords, in MB.
+pub const MEMORY: u16 = 256;
 /// In MB: with this much memory, a Lambda has one whole core.
-const HASHING_MEMORY: u16 = 1769;
+pub const HASHING_MEMORY: u16 = 1769;
 
 /// An operation: where it is, and what it may do.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +30,8 @@ pub struct Route {
     pub memory: u16,
     /// Whether its body may have fields that it does not name; others refuse them.
     pub ignores_unknown_fields: bool,
+    /// Whether its body is not read, whatever its media type.
+    pub ignores_body: bool,
 }
 
 /// The methods that operations have. HEAD comes with GET, OPTIONS with every path.
@@ -95,8 +99,9 @@ impl Route {
             table: &[],
             errors: &[],
             limit,
-            memory: 256,
+            memory: MEMORY,
             ignores_unknown_fields: false,
+            ignores_body: false,
         }
     }
 
@@ -159,6 +164,11 @@ impl Route {
     /// For bodies whose senders are not ours to bind, such as those of OAuth.
     pub const fn ignores_unknown_fields(self) -> Self {
         Self { ignores_unknown_fields: true, ..self }
+    }
+
+    /// For forms that say by being sent all that there is to say.
+    pub const fn ignores_body(self) -> Self {
+        Self { ignores_body: true, ignores_unknown_fields: true, ..self }
     }
 
     /// argon2 takes 19 MiB and as much CPU as there is: with the memory of a whole core it is four times as fast for the same price.

@@ -1,7 +1,7 @@
-//! Answers of plain text.
+//! Answers for people: plain text and pages.
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, header};
+use http::{HeaderValue, StatusCode, header};
 
 use super::describe::{Describe, Description};
 
@@ -17,6 +17,32 @@ impl IntoResponse for Text {
 
 impl Describe for Text {
     fn describe(description: &mut Description) {
-        description.is_text = true;
+        description.text = Some("text/plain");
+    }
+}
+
+/// A page for people, which loads nothing and sends its form to us alone.
+#[derive(Debug, Clone)]
+pub struct Page {
+    pub status: StatusCode,
+    pub html: String,
+}
+
+const POLICY: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
+
+impl IntoResponse for Page {
+    fn into_response(self) -> Response {
+        let html = HeaderValue::from_static("text/html; charset=utf-8");
+        // The address has a code, which is nobody else's business.
+        let referrer = HeaderValue::from_static("no-referrer");
+        let headers = [(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, POLICY), (header::REFERRER_POLICY, referrer)];
+        (self.status, headers, self.html).into_response()
+    }
+}
+
+impl Describe for Page {
+    fn describe(description: &mut Description) {
+        description.text = Some("text/html");
     }
 }

@@ -1,6 +1,13 @@
-//! The mails that the service itself sends, as MiniJinja sources. An entry of the outbox refers to them until somebody edits it.
+//! The mails that the service itself sends, as MiniJinja sources with fixed ids, and the theme that every project begins with. An entry
+//! of the outbox refers to them until somebody edits it; a project's own document of the same id stands in place of ours.
 
-use crate::model::outbox::{Builtin, Source};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::model::id::DocumentId;
+use crate::model::mail_document::{DocumentKind, MailDocument};
+use crate::model::outbox::{Builtin, Category, DEFAULT_THEME, Source};
+use uuid::{Uuid, uuid};
 
 /// The sources that a mail is rendered from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +22,44 @@ pub struct Sources<'a> {
 pub const THEME: &str = include_str!("templates/theme.mjml");
 
 impl Builtin {
-    fn sources(self) -> Sources<'static> {
+    pub const ALL: [Self; 5] = [Self::VerifyEmail, Self::SignIn, Self::ResetPassword, Self::TeamInvitation, Self::NewSignIn];
+
+    /// The id of its template; published SDKs know the first four.
+    pub fn id(self) -> Uuid {
+        match self {
+            Self::VerifyEmail => uuid!("e7d009ce-8d47-4528-b245-5bf119f2ffa3"),
+            Self::SignIn => uuid!("822687fe-8d0a-4467-a0d1-416b6e639478"),
+            Self::ResetPassword => uuid!("a70fb3a4-56c1-4e42-af25-49d25603abd0"),
+            Self::TeamInvitation => uuid!("e84de395-2076-4831-9c19-8e9a96a868e4"),
+            Self::NewSignIn => uuid!("5c8c2f1e-64a7-4a0e-9d4b-0b6f3a1d7e52"),
+        }
+    }
+
+    pub fn display_name(self) -> &'static str {
+        match self {
+            Self::VerifyEmail => "Email verification",
+            Self::SignIn => "Sign-in code and link",
+            Self::ResetPassword => "Password reset",
+            Self::TeamInvitation => "Team invitation",
+            Self::NewSignIn => "New sign-in",
+        }
+    }
+
+    /// Values such as the mail gets, for a preview.
+    pub fn sample_variables(self) -> Value {
+        let link = "https://app.example.com/handler?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
+        match self {
+            Self::NewSignIn => json!({
+                "time": "1 January 2026, 12:00 UTC",
+                "address": "203.0.113.7",
+                "place": "Lisbon, PT",
+            }),
+            Self::TeamInvitation => json!({ "link": link, "email": "ada@example.com", "team_display_name": "Analytical Engines" }),
+            _ => json!({ "link": link, "otp": "2H7BKQ", "email": "ada@example.com" }),
+        }
+    }
+
+    pub fn sources(self) -> Sources<'static> {
         let (subject, html, text) = match self {
             Self::VerifyEmail => (
                 "Verify your email at {{ project.display_name }}",
@@ -32,9 +76,54 @@ impl Builtin {
                 include_str!("templates/reset-password.html"),
                 include_str!("templates/reset-password.txt"),
             ),
+            Self::TeamInvitation => (
+                "Join {{ variables.team_display_name }} at {{ project.display_name }}",
+                include_str!("templates/team-invitation.html"),
+                include_str!("templates/team-invitation.txt"),
+            ),
+            Self::NewSignIn => (
+                "New sign-in to {{ project.display_name }}",
+                include_str!("templates/new-sign-in.html"),
+                include_str!("templates/new-sign-in.txt"),
+            ),
         };
         Sources { subject, html, text: Some(text) }
     }
+
+    fn document(self) -> MailDocument {
+        let Sources { subject, html, text } = self.sources();
+        let name = self.display_name();
+        MailDocument { subject: subject.to_owned(), text: text.map(str::to_owned), ..ours(self.id(), name, html) }
+    }
+}
+
+fn ours(id: Uuid, name: &str, html: &str) -> MailDocument {
+    MailDocument {
+        id: DocumentId::from(id),
+        display_name: name.to_owned(),
+        subject: String::new(),
+        html: html.to_owned(),
+        text: None,
+        theme: None,
+        category: Category::Transactional,
+        created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
+        sent_at: None,
+    }
+}
+
+/// Our documents of a kind, which every project has until it writes its own of the same id.
+pub fn documents(kind: DocumentKind) -> Vec<MailDocument> {
+    match kind {
+        DocumentKind::Template => Builtin::ALL.into_iter().map(Builtin::document).collect(),
+        DocumentKind::Theme => vec![ours(DEFAULT_THEME, "Plain", THEME)],
+        DocumentKind::Draft => Vec::new(),
+    }
+}
+
+/// Our document of this id.
+pub fn document(kind: DocumentKind, id: DocumentId) -> Option<MailDocument> {
+    documents(kind).into_iter().find(|document| document.id == id)
 }
 
 /// The sources of an entry: its own, and the built-in mail's where it has none.

@@ -3,8 +3,11 @@
 
 pub mod builtin;
 pub mod code;
+pub mod invitation;
 #[cfg(feature = "mail")]
 pub mod render;
+#[cfg(feature = "mail")]
+pub mod sandbox;
 #[cfg(feature = "mail")]
 pub mod send;
 #[cfg(feature = "mail")]

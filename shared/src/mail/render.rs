@@ -1,7 +1,8 @@
 //! From sources to a mail: MiniJinja fills them in, the theme goes around the body, MJML becomes HTML, and the text part is derived from
 //! the HTML when there is none (WIRE.md, decision 13).
 //!
-//! A template is a stranger's program: it has fuel, its output a limit, and it cannot reach anything but its context.
+//! A template is a stranger's program: it has fuel, its output a limit, and it cannot reach anything but its context. What these do not
+//! bound, its memory and its time, does the process that it runs in ([`super::sandbox`]).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,76 +11,95 @@ use std::fmt::Write as _;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Output, State, UndefinedBehavior, Value, context};
 use mrml::prelude::render::RenderOptions;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::builtin::{THEME, sources};
-use crate::model::outbox::Source;
 use crate::model::outbox_work::Rendering;
 
 /// Largest part of a rendered mail, in bytes.
 pub const MAX_OUTPUT: usize = 512 * 1024;
 /// Instructions of the template engine that a source may take.
 const FUEL: u64 = 200_000;
-/// The name of the part whose values are escaped.
+/// The names of the parts whose values are escaped.
 const BODY: &str = "body.html";
+const THEME: &str = "theme.html";
 /// Columns of a derived text part.
 const TEXT_WIDTH: usize = 78;
-/// Stands for the body while the theme is compiled: a body may be any HTML, which MJML need not understand.
-const SLOT: &str = "gatelet-content-slot";
+
+/// Everything that a mail is rendered from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Job {
+    pub subject: String,
+    pub html: String,
+    /// Derived from the HTML when absent.
+    pub text: Option<String>,
+    /// The source of the theme; absent for none.
+    pub theme: Option<String>,
+    pub context: Context,
+}
 
 /// What a source may speak of.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Context {
     pub project: ProjectContext,
     /// The recipient, when it is a user.
     pub user: Option<UserContext>,
     pub variables: Map<String, Json>,
+    /// Where the recipient refuses mails of this kind; absent when that is not possible.
+    pub unsubscribe_link: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ProjectContext {
     pub id: String,
     pub display_name: String,
+    pub logo_url: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct UserContext {
     pub id: String,
     pub display_name: Option<String>,
     pub primary_email: Option<String>,
 }
 
-/// Renders a source. The error is a sentence for whoever wrote it.
-pub fn render(source: &Source, context: &Context) -> Rendering {
-    let parts = sources(source);
-    let subject = fill("subject", parts.subject, context)?;
+/// Renders a mail. The error is a sentence for whoever wrote the source.
+pub fn render(job: &Job) -> Rendering {
+    let context = Value::from(Serde(&job.context));
+    let subject = fill("subject", &job.subject, &context)?;
     // One line, without what could end it.
     let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "");
-    let body = fill(BODY, parts.html, context)?;
-    let html = if is_mjml(&body) {
-        compile_mjml(&body)?
-    } else if source.theme_id.is_some() && !is_document(&body) {
-        in_theme(&body, context)?
-    } else {
-        body.clone()
+    let body = fill(BODY, &job.html, &context)?;
+    let html = match &job.theme {
+        _ if is_mjml(&body) => compile_mjml(BODY, &body)?,
+        Some(theme) if !is_document(&body) => in_theme(theme, &subject, &body, &job.context)?,
+        _ => body.clone(),
     };
-    let text = match parts.text {
-        Some(text) => fill("text", text, context)?,
+    let text = match &job.text {
+        Some(text) => fill("text", text, &context)?,
         None => to_text(if is_mjml(&body) { &html } else { &body })?,
     };
+    let text = with_unsubscribe_link(text, job.context.unsubscribe_link.as_deref());
     Ok((subject, Some(limited(html)?), Some(limited(text)?)))
 }
 
-fn fill(name: &str, source: &str, context: &Context) -> Result<String, String> {
+/// The theme shows the link below the body; the text has no theme.
+fn with_unsubscribe_link(text: String, link: Option<&str>) -> String {
+    match link {
+        Some(link) if !text.contains(link) => format!("{}\n\n-- \nUnsubscribe: {link}\n", text.trim_end()),
+        _ => text,
+    }
+}
+
+fn fill(name: &str, source: &str, context: &Value) -> Result<String, String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
-    environment.set_auto_escape_callback(|name| if name == BODY { AutoEscape::Html } else { AutoEscape::None });
+    environment.set_auto_escape_callback(|name| if matches!(name, BODY | THEME) { AutoEscape::Html } else { AutoEscape::None });
     environment.set_formatter(format_value);
     let mut output = Bounded::default();
     let template = environment.template_from_named_str(name, source).map_err(|error| message(name, &error))?;
-    match template.render_captured_to(Value::from(Serde(context)), &mut output) {
+    match template.render_captured_to(context.clone(), &mut output) {
         Ok(_) => String::from_utf8(output.0).map_err(|_| format!("{name}: the output is not UTF-8")),
         Err(_) if output.0.len() >= MAX_OUTPUT => Err(format!("{name}: the output is larger than {MAX_OUTPUT} bytes")),
         Err(error) => Err(message(name, &error)),
@@ -135,25 +155,32 @@ fn is_document(body: &str) -> bool {
     start.starts_with("<!doctype") || start.starts_with("<html")
 }
 
-fn compile_mjml(source: &str) -> Result<String, String> {
-    let parsed = mrml::parse(source).map_err(|error| format!("body.html: not MJML: {error}"))?;
+fn compile_mjml(name: &str, source: &str) -> Result<String, String> {
+    let parsed = mrml::parse(source).map_err(|error| format!("{name}: not MJML: {error}"))?;
     // Without the fonts that MRML knows: a mail does not tell a stranger that it was opened.
-    parsed
-        .element
-        .render(&RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() })
-        .map_err(|error| format!("body.html: {error}"))
+    let options = RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() };
+    parsed.element.render(&options).map_err(|error| format!("{name}: {error}"))
 }
 
-fn in_theme(body: &str, context: &Context) -> Result<String, String> {
-    let footer = format!("Sent by {}", context.project.display_name);
-    let environment = {
-        let mut environment = Environment::new();
-        environment.set_auto_escape_callback(|_| AutoEscape::Html);
-        environment
-    };
-    let values = context! { project => Value::from(Serde(&context.project)), content => SLOT, footer => footer };
-    let theme = environment.render_named_str("theme", THEME, values).map_err(|error| message("theme", &error))?;
-    Ok(compile_mjml(&theme)?.replacen(SLOT, body, 1))
+fn in_theme(theme: &str, subject: &str, body: &str, values: &Context) -> Result<String, String> {
+    let slot = slot(theme, subject, values);
+    let content = Value::from_safe_string(slot.clone());
+    let context = context! { content => content, subject => subject, ..Value::from(Serde(values)) };
+    let theme = fill(THEME, theme, &context)?;
+    let theme = if is_mjml(&theme) { compile_mjml(THEME, &theme)? } else { theme };
+    match theme.matches(&slot).count() {
+        1 => Ok(theme.replacen(&slot, body, 1)),
+        count => Err(format!("{THEME}: it shows {{{{ content }}}} {count} times, which must be once")),
+    }
+}
+
+/// Stands for the body while the theme is compiled, as a body may be any HTML, which MJML need not understand: a word that is nowhere else.
+fn slot(theme: &str, subject: &str, values: &Context) -> String {
+    let values = serde_json::to_string(values).unwrap_or_default();
+    let is_free = |slot: &String| ![theme, subject, values.as_str()].iter().any(|text| text.contains(slot.as_str()));
+    // There are fewer words in the mail than it has bytes.
+    let bytes = theme.len() + subject.len() + values.len();
+    (0..=bytes).map(|number| format!("content-slot-{number}-")).find(is_free).unwrap_or_default()
 }
 
 fn to_text(html: &str) -> Result<String, String> {
@@ -172,69 +199,5 @@ pub fn quoted_name(name: &str) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::outbox::{Builtin, DEFAULT_THEME};
-
-    fn context(variables: &Json) -> Context {
-        Context {
-            project: ProjectContext { id: "p".to_owned(), display_name: "Notes & Co".to_owned() },
-            user: None,
-            variables: variables.as_object().cloned().unwrap_or_default(),
-        }
-    }
-
-    fn own(html: &str, theme: bool) -> Source {
-        Source {
-            builtin: None,
-            subject: Some("Hi".to_owned()),
-            html: Some(html.to_owned()),
-            text: None,
-            theme_id: theme.then_some(DEFAULT_THEME),
-        }
-    }
-
-    #[test]
-    fn a_sign_in_mail_has_code_and_link() {
-        let variables = serde_json::json!({ "otp": "ABC123", "link": "https://a.test/?x=1&code=abc" });
-        let (subject, html, text) = render(&Source::builtin(Builtin::SignIn), &context(&variables)).expect("a mail");
-        assert_eq!(subject, "Sign in to Notes & Co: Your code is ABC123");
-        let html = html.unwrap_or_default();
-        assert!(html.contains("ABC123</p>") && html.contains("https://a.test/?x=1&amp;code=abc") && html.contains("Notes &amp; Co"));
-        assert!(text.unwrap_or_default().contains("https://a.test/?x=1&code=abc"));
-    }
-
-    #[test]
-    fn values_are_escaped_in_html_and_not_in_a_subject() {
-        let source = Source { subject: Some("{{ variables.x }}".to_owned()), ..own("<p>{{ variables.x }}</p>", false) };
-        let (subject, html, _) = render(&source, &context(&serde_json::json!({ "x": "<b>\n&" }))).expect("a mail");
-        assert_eq!(subject, "<b> &");
-        assert_eq!(html.as_deref(), Some("<p>&lt;b&gt;\n&amp;</p>"));
-    }
-
-    #[test]
-    fn an_undefined_variable_is_an_error_with_its_line() {
-        let error = render(&own("<p>\n{{ variables.nobody }}</p>", false), &context(&Json::Null)).expect_err("undefined");
-        assert!(error.starts_with("body.html in line 2: "), "{error}");
-    }
-
-    #[test]
-    fn mjml_and_html_and_documents_are_told_apart() {
-        let mjml = own("<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>", true);
-        let (_, html, text) = render(&mjml, &context(&Json::Null)).expect("a mail");
-        assert!(html.unwrap_or_default().contains("<table") && text.unwrap_or_default().contains("Hello"));
-        let (_, html, _) = render(&own("<p>Hello<br>you", true), &context(&Json::Null)).expect("a mail");
-        assert!(html.unwrap_or_default().contains("<p>Hello<br>you"));
-        let (_, html, _) = render(&own("<!DOCTYPE html><p>x", true), &context(&Json::Null)).expect("a mail");
-        assert_eq!(html.as_deref(), Some("<!DOCTYPE html><p>x"));
-    }
-
-    #[test]
-    fn a_template_can_neither_loop_nor_grow_without_end() {
-        let endless = own("{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", false);
-        assert!(render(&endless, &context(&Json::Null)).is_err());
-        let long = own("{% for a in range(5000) %}{{ variables.x }}{% endfor %}", false);
-        let error = render(&long, &context(&serde_json::json!({ "x": "y".repeat(1000) }))).expect_err("too large");
-        assert!(error.contains("larger than"), "{error}");
-    }
-}
+#[path = "render_tests.rs"]
+mod tests;

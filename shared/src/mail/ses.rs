@@ -1,8 +1,10 @@
 //! Sending through Amazon SES (API version 2).
 //!
 //! SES has no key of idempotency: a request that was cut off after it left may or may not have been taken, so its outcome is final and
-//! unknown (WIRE.md, decision 14). For the same reason the SDK does not retry by itself.
+//! unknown (WIRE.md, decision 14). For the same reason the SDK does not retry by itself. Tried again is only what SES refused for now,
+//! and what never reached it.
 
+use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
@@ -10,17 +12,21 @@ use std::time::Duration;
 use aws_sdk_sesv2::config::retry::RetryConfig;
 use aws_sdk_sesv2::config::timeout::TimeoutConfig;
 use aws_sdk_sesv2::config::{BehaviorVersion, Region, StalledStreamProtectionConfig};
-use aws_sdk_sesv2::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_sesv2::error::{BuildError, ProvideErrorMetadata, SdkError};
 use aws_sdk_sesv2::operation::send_email::SendEmailError;
-use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageTag};
+use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag};
 use aws_sdk_sesv2::{Client, Config};
 
-use super::send::{Mail, Mailer};
+use super::send::{Mail, Mailer, tags};
+use crate::aws_http::AwsHttp;
 use crate::clock::Clock;
 use crate::model::outbox::Failure;
 use crate::model::outbox_work::Outcome;
 use crate::settings::{self, required, variable};
-use crate::store::connect::{credentials, tls_client};
+use crate::store::connect::credentials;
+
+/// How long SES may take to answer before nobody knows the outcome.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends through SES.
 pub struct Ses {
@@ -32,40 +38,33 @@ pub struct Ses {
 impl Ses {
     /// The sender of a Lambda: `GATELET_SES_CONFIGURATION_SET` names the set whose events come back to us.
     pub fn from_env(clock: Clock) -> Result<Self, settings::Error> {
-        let timeouts = TimeoutConfig::builder().connect_timeout(Duration::from_secs(2)).operation_timeout(Duration::from_secs(20)).build();
-        let config = Config::builder()
+        let config = Config::builder().region(Region::new(required("AWS_REGION")?)).credentials_provider(credentials()?);
+        let mut config = config.http_client(AwsHttp::from_env()?);
+        config.set_endpoint_url(variable("AWS_ENDPOINT_URL_SESV2").or_else(|| variable("AWS_ENDPOINT_URL")));
+        Ok(Self::new(config, variable("GATELET_SES_CONFIGURATION_SET"), PATIENCE, clock))
+    }
+
+    /// A sender by a client of this configuration, which waits so long for an answer.
+    pub fn new(config: aws_sdk_sesv2::config::Builder, configuration_set: Option<String>, patience: Duration, clock: Clock) -> Self {
+        let config = config
             .behavior_version(BehaviorVersion::v2026_01_12())
-            .region(Region::new(required("AWS_REGION")?))
-            .credentials_provider(credentials()?)
             .retry_config(RetryConfig::disabled())
-            .timeout_config(timeouts)
+            .timeout_config(TimeoutConfig::builder().operation_timeout(patience).build())
             .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
-        let endpoint = variable("AWS_ENDPOINT_URL_SESV2").or_else(|| variable("AWS_ENDPOINT_URL"));
-        let config = match endpoint {
-            Some(url) if url.starts_with("http:") => {
-                config.endpoint_url(url).http_client(aws_smithy_http_client::Builder::new().build_http())
-            }
-            endpoint => {
-                let mut config = config.http_client(tls_client()?);
-                config.set_endpoint_url(endpoint);
-                config
-            }
-        };
-        let configuration_set = variable("GATELET_SES_CONFIGURATION_SET");
-        Ok(Self { client: Client::from_conf(config.build()), configuration_set, clock })
+        Self { client: Client::from_conf(config.build()), configuration_set, clock }
     }
 
     async fn try_send(&self, mail: &Mail) -> Outcome {
-        let content = match content(mail) {
-            Ok(content) => content,
-            Err(error) => return Outcome::Final(self.failure("INVALID_MESSAGE", error.to_string())),
+        let (content, tags) = match content(mail).and_then(|content| Ok((content, message_tags(mail)?))) {
+            Ok(parts) => parts,
+            Err(error) => {
+                return Outcome::Final(self.failure("REJECTED", "the mail is not one that can be sent").because(error.to_string()));
+            }
         };
         let to = Destination::builder().set_to_addresses(Some(mail.to.iter().map(ToString::to_string).collect())).build();
-        let tags = [("gatelet-entry", mail.id.to_string()), ("gatelet-project", mail.project.to_string())];
-        let tags: Result<Vec<_>, _> = tags.into_iter().map(|(name, value)| MessageTag::builder().name(name).value(value).build()).collect();
-        let request = self.client.send_email().from_email_address(&mail.from).destination(to).content(content).set_email_tags(tags.ok());
+        let request = self.client.send_email().from_email_address(&mail.from).destination(to).content(content).set_email_tags(Some(tags));
         match request.set_configuration_set_name(self.configuration_set.clone()).send().await {
-            Ok(_) => Outcome::Sent,
+            Ok(_) => Outcome::Sent { is_reported_on: self.configuration_set.is_some() },
             Err(error) => self.classify(&error),
         }
     }
@@ -73,33 +72,81 @@ impl Ses {
     fn classify(&self, error: &SdkError<SendEmailError>) -> Outcome {
         match error {
             SdkError::ServiceError(service) => {
-                let code = service.err().code().unwrap_or("UNKNOWN");
-                let failure = self.failure(code, service.err().message().unwrap_or(code).to_owned());
-                match code {
-                    "TooManyRequestsException" | "LimitExceededException" | "ThrottlingException" | "SendingPausedException" => {
-                        Outcome::Retryable(failure)
-                    }
-                    _ => Outcome::Final(failure),
-                }
+                let (code, message) = (service.err().code().unwrap_or_default(), service.err().message().unwrap_or_default());
+                let outcome = self.refusal(code, service.raw().status().as_u16());
+                outcome.because(format!("{code}: {message}"))
             }
-            // Nothing left this machine.
+            SdkError::DispatchFailure(failure) if failure.as_connector_error().is_some_and(|error| was_never_connected(error)) => {
+                let class = if failure.is_timeout() { "TIMEOUT" } else { "TEMPORARY" };
+                Outcome::Retryable(self.failure(class, "the mail service cannot be reached"))
+            }
+            SdkError::ConstructionFailure(_) => Outcome::Final(self.failure("REJECTED", "the mail is not one that can be sent")),
             SdkError::DispatchFailure(failure) if failure.is_user() => {
-                Outcome::Retryable(self.failure("CONNECTION", "SES cannot be reached".to_owned()))
+                Outcome::Final(self.failure("REJECTED", "the mail is not one that can be sent"))
             }
-            _ => Outcome::Final(self.failure("UNKNOWN", "the connection ended before SES answered: the mail may have gone out".to_owned())),
+            _ => Outcome::Final(self.unknown()),
+        }
+        .because(causes(error))
+    }
+
+    /// What it means that SES answered with an error: the classes are those of WIRE.md §7.4.
+    fn refusal(&self, code: &str, status: u16) -> Outcome {
+        match (code, status) {
+            ("TooManyRequestsException" | "LimitExceededException" | "ThrottlingException" | "Throttling", _) | (_, 429) => {
+                Outcome::Retryable(self.failure("TEMPORARY", "the mail service takes no more mails for now"))
+            }
+            ("SendingPausedException", _) => Outcome::Retryable(self.failure("TEMPORARY", "sending is paused at the mail service")),
+            // It answered that something broke, not what it had done by then.
+            (_, 500..) => Outcome::Final(self.unknown()),
+            (_, 401 | 403) => Outcome::Final(self.failure("AUTH_FAILED", "the mail service does not let this deployment send")),
+            _ => Outcome::Final(self.failure("REJECTED", "the mail service refused the mail")),
         }
     }
 
-    fn failure(&self, class: &str, message: String) -> Failure {
-        Failure { at: self.clock.now().as_millisecond(), class: class.to_owned(), message }
+    fn unknown(&self) -> Failure {
+        Failure::unknown(self.clock.now(), "the mail service did not say whether it took the mail: it may have gone out")
+    }
+
+    fn failure(&self, class: &str, message: &str) -> Failure {
+        Failure::new(self.clock.now(), class, message)
     }
 }
 
-fn content(mail: &Mail) -> Result<EmailContent, aws_sdk_sesv2::error::BuildError> {
+/// Whether there was no connection, so that nothing left this machine.
+fn was_never_connected(error: &(dyn StdError + 'static)) -> bool {
+    let is_connect = |error: &(dyn StdError + 'static)| {
+        error.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(hyper_util::client::legacy::Error::is_connect)
+    };
+    std::iter::successors(Some(error), |error: &&(dyn StdError + 'static)| (*error).source()).any(is_connect)
+}
+
+/// An error and what caused it, in one line.
+fn causes(error: &(dyn StdError + 'static)) -> String {
+    let chain: Vec<String> =
+        std::iter::successors(Some(error), |error: &&(dyn StdError + 'static)| (*error).source()).map(ToString::to_string).collect();
+    chain.join(": ")
+}
+
+fn content(mail: &Mail) -> Result<EmailContent, BuildError> {
     let utf8 = |text: &String| Content::builder().data(text).charset("UTF-8").build();
     let body =
         Body::builder().set_html(mail.html.as_ref().map(utf8).transpose()?).set_text(mail.text.as_ref().map(utf8).transpose()?).build();
-    Ok(EmailContent::builder().simple(Message::builder().subject(utf8(&mail.subject)?).body(body).build()).build())
+    let message = Message::builder().subject(utf8(&mail.subject)?).body(body).set_headers(unsubscribe_headers(mail)?);
+    Ok(EmailContent::builder().simple(message.build()).build())
+}
+
+/// RFC 8058: one click in the mail client, without a page.
+fn unsubscribe_headers(mail: &Mail) -> Result<Option<Vec<MessageHeader>>, BuildError> {
+    let Some(url) = &mail.unsubscribe else { return Ok(None) };
+    let header = |name: &str, value: String| MessageHeader::builder().name(name).value(value).build();
+    let headers =
+        [header("List-Unsubscribe", format!("<{url}>"))?, header("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned())?];
+    Ok(Some(headers.into()))
+}
+
+fn message_tags(mail: &Mail) -> Result<Vec<MessageTag>, BuildError> {
+    let values = [(tags::ENTRY, mail.id.to_string()), (tags::PROJECT, mail.project.to_string()), (tags::ATTEMPT, mail.attempt.to_string())];
+    values.into_iter().map(|(name, value)| MessageTag::builder().name(name).value(value).build()).collect()
 }
 
 impl Mailer for Ses {

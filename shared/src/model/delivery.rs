@@ -21,15 +21,15 @@ pub enum Fate {
 }
 
 impl OutboxEntry {
-    /// What is to be counted when the entry comes to its stage, and when that was.
-    pub fn fate(&self) -> Option<(Fate, Timestamp)> {
-        let (fate, at) = match self.stage {
-            Stage::Sent { at, .. } => (Fate::Sent, at),
-            Stage::Bounced { at, .. } => (Fate::Bounced, at),
-            Stage::MarkedAsSpam { at, .. } => (Fate::MarkedAsSpam, at),
-            _ => return None,
+    /// What became of the mail since it was `before`: that is to be counted, once for each mail and fate.
+    pub fn fates_since(&self, before: &Self) -> impl Iterator<Item = Fate> {
+        let told = |entry: &Self| match entry.stage {
+            Stage::Sent { reports, .. } => [true, reports.bounced_at.is_some(), reports.marked_as_spam_at.is_some()],
+            _ => [false; 3],
         };
-        Some((fate, Timestamp::from_millisecond(at).unwrap_or(self.updated_at)))
+        let (now, earlier) = (told(self), told(before));
+        let fates = [Fate::Sent, Fate::Bounced, Fate::MarkedAsSpam].into_iter().enumerate();
+        fates.filter(move |(index, _)| now[*index] && !earlier[*index]).map(|(_, fate)| fate)
     }
 }
 
@@ -111,17 +111,41 @@ pub struct DeliveryCapacity {
     pub boost_expires_at: Option<Timestamp>,
 }
 
-/// Mails an hour that any project may send.
-const BASE_PER_HOUR: f64 = 200.0;
+/// Mails an hour that any project may send, where a deployment says nothing else.
+pub const BASE_PER_HOUR: u32 = 200;
 
 impl DeliveryCapacity {
-    /// The base and four times what the project sends in an hour on average, reduced by the worst penalty; a quarter of the base at least.
+    /// `base` mails an hour and four times what the project sends in an hour on average, reduced by the worst penalty; a quarter of the
+    /// base at least.
     #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 mails")]
-    pub fn of(stats: &DeliveryStats) -> Self {
+    pub fn of(stats: &DeliveryStats, base: u32) -> Self {
+        let base = f64::from(base);
         let average = stats.month.sent as f64 / (MONTH / HOUR) as f64;
         let penalty_factor = [stats.hour, stats.day, stats.week].iter().map(DeliveryCounts::penalty).fold(1.0, f64::min);
-        let per_hour = ((BASE_PER_HOUR + 4.0 * average) * penalty_factor).max(BASE_PER_HOUR / 4.0);
+        let per_hour = ((base + 4.0 * average) * penalty_factor).max(base / 4.0);
         Self { rate_per_second: per_hour / 3600.0, boost_multiplier: 1.0, penalty_factor, is_boost_active: false, boost_expires_at: None }
+    }
+
+    /// How many mails may be sent in an hour.
+    pub fn per_hour(&self) -> f64 {
+        self.rate_per_second * 3600.0
+    }
+}
+
+/// How much faster a boost makes.
+const BOOST: f64 = 4.0;
+
+impl DeliveryCapacity {
+    /// The same with the boost that lasts until then, if there is one.
+    pub fn boosted(self, until: Option<Timestamp>) -> Self {
+        let Some(until) = until else { return self };
+        Self {
+            rate_per_second: self.rate_per_second * BOOST,
+            boost_multiplier: BOOST,
+            is_boost_active: true,
+            boost_expires_at: Some(until),
+            ..self
+        }
     }
 }
 
@@ -146,7 +170,7 @@ mod tests {
     #[test]
     fn bounces_and_complaints_slow_a_project_down_but_not_to_nothing() {
         let of = |hour: DeliveryCounts, month: DeliveryCounts| {
-            let capacity = DeliveryCapacity::of(&DeliveryStats { hour, month, ..DeliveryStats::default() });
+            let capacity = DeliveryCapacity::of(&DeliveryStats { hour, month, ..DeliveryStats::default() }, BASE_PER_HOUR);
             ((capacity.rate_per_second * 3600.0).round(), capacity.penalty_factor)
         };
         assert_eq!(of(counts(0, 0, 0), counts(0, 0, 0)), (200.0, 1.0));

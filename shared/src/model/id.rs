@@ -74,12 +74,36 @@ id!(
     ChannelId
 );
 id!(
+    /// An account of a user at a provider.
+    ProviderAccountId
+);
+id!(
+    /// A set of API keys.
+    KeySetId
+);
+id!(
     /// A team of users.
     TeamId
 );
 id!(
+    /// An invitation to a team.
+    InvitationId
+);
+id!(
     /// An entry of the e-mail outbox.
     EmailId
+);
+id!(
+    /// A kind of mails that users may refuse.
+    CategoryId
+);
+id!(
+    /// A template, a theme or a draft of mails.
+    DocumentId
+);
+id!(
+    /// A mail to many users, before it is an entry of the outbox for each.
+    BroadcastId
 );
 
 /// A project: a UUID, or the literal `internal`.

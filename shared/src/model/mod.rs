@@ -8,12 +8,18 @@ pub mod content;
 pub mod delivery;
 pub mod email;
 pub mod id;
+pub mod invitation;
 mod json_text;
+pub mod key_set;
 pub mod limit;
+pub mod mail_document;
+pub mod mail_quota;
 pub mod metadata;
 pub mod mfa;
 pub mod outbox;
 pub mod outbox_patch;
+pub mod outbox_reports;
+pub mod outbox_status;
 #[cfg(test)]
 mod outbox_tests;
 pub mod outbox_view;
@@ -21,15 +27,27 @@ pub mod outbox_view;
 mod outbox_walks;
 pub mod outbox_work;
 pub mod password;
+pub mod permission;
+#[cfg(test)]
+mod permission_tests;
 pub mod place;
 pub mod profile_image;
 pub mod project;
 pub mod project_patch;
 pub mod project_view;
+pub mod provider_account;
+#[cfg(test)]
+mod provider_account_tests;
 pub mod provider_sign_in;
 pub mod redirect;
 pub mod risk;
 pub mod session;
+pub mod sign_up_rule;
+#[cfg(test)]
+mod sign_up_rule_tests;
+pub mod team;
+pub mod team_view;
+pub mod theme;
 pub mod user;
 pub mod user_filter;
 pub mod user_input;

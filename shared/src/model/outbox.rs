@@ -1,8 +1,8 @@
 //! The e-mail outbox: one entry is one mail, from the request for it to what became of it (WIRE.md §7, decisions 13 to 16).
 //!
-//! An entry has one [`Stage`]; being paused is a flag beside it, so that a resumed entry continues where it was. Every move is a
-//! method here that takes the entry and gives the next one or refuses; the store writes the result on the condition that nobody moved
-//! the entry meanwhile. So an edit that was answered with success is never overtaken by a worker.
+//! An entry has one [`Stage`]; being paused is a flag beside it, so that a resumed entry continues where it was. Every move is a line of
+//! [`super::outbox_status::TRANSITIONS`], and a method that takes the entry and gives the next one or refuses; the store writes the
+//! result on the condition that nobody moved the entry meanwhile. So an edit that was answered with success is never overtaken by a worker.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,8 @@ use uuid::{Uuid, uuid};
 
 use super::email::Email;
 use super::id::{EmailId, UserId};
+use super::outbox_reports::Reports;
+pub use super::outbox_status::{SimpleStatus, Status};
 use super::session::after;
 
 /// How long a worker may take to render before another one may start again.
@@ -77,7 +79,7 @@ impl Recipients {
 }
 
 /// What a mail is made from: MiniJinja sources, or those of a built-in mail where they are absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builtin: Option<Builtin>,
@@ -90,11 +92,16 @@ pub struct Source {
     /// Absent: the mail has no theme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_id: Option<Uuid>,
+    /// The template or draft that the sources were copied from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template_id: Option<Uuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft_id: Option<Uuid>,
 }
 
 impl Source {
     pub fn builtin(mail: Builtin) -> Self {
-        Self { builtin: Some(mail), subject: None, html: None, text: None, theme_id: Some(DEFAULT_THEME) }
+        Self { builtin: Some(mail), theme_id: Some(DEFAULT_THEME), ..Self::default() }
     }
 }
 
@@ -105,6 +112,9 @@ pub enum Builtin {
     VerifyEmail,
     SignIn,
     ResetPassword,
+    TeamInvitation,
+    /// Tells of a sign-in from a place that the account was not used at before.
+    NewSignIn,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -115,13 +125,28 @@ pub enum CreatedWith {
 }
 
 /// What a mail is about; users may refuse marketing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum Category {
+    #[default]
     Transactional,
     Marketing,
 }
 
 impl Category {
+    pub const ALL: [Self; 2] = [Self::Transactional, Self::Marketing];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Transactional => "Transactional",
+            Self::Marketing => "Marketing",
+        }
+    }
+
+    /// Whether users may refuse it.
+    pub fn can_be_refused(self) -> bool {
+        self == Self::Marketing
+    }
+
     pub fn id(self) -> Uuid {
         match self {
             Self::Transactional => uuid!("7bb82d33-2f54-4a3d-9d23-82739e0d66ef"),
@@ -130,7 +155,14 @@ impl Category {
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Transactional, Self::Marketing].into_iter().find(|category| format!("{category:?}") == name)
+        Self::ALL.into_iter().find(|category| category.name() == name)
+    }
+}
+
+impl<E: deserr::DeserializeError> deserr::Deserr<E> for Category {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        let name = String::deserialize_from_value(value, location)?;
+        Self::parse(&name).ok_or_else(|| crate::product_api::input::rejected("must be Transactional or Marketing", location))
     }
 }
 
@@ -169,32 +201,15 @@ pub enum Stage {
         started_rendering_at: Option<Millis>,
         started_sending_at: Option<Millis>,
     },
+    /// The mail service took it; `reports` has what became of it then.
     Sent {
         started_at: Millis,
         at: Millis,
-    },
-    Bounced {
-        started_at: Millis,
-        at: Millis,
-    },
-    DeliveryDelayed {
-        started_at: Millis,
-        at: Millis,
-    },
-    Opened {
-        started_at: Millis,
-        delivered_at: Millis,
-        at: Millis,
-    },
-    Clicked {
-        started_at: Millis,
-        delivered_at: Millis,
-        at: Millis,
-    },
-    MarkedAsSpam {
-        started_at: Millis,
-        delivered_at: Millis,
-        at: Millis,
+        #[serde(default, skip_serializing_if = "Reports::is_empty")]
+        reports: Reports,
+        /// Whether the mail service reports at all.
+        #[serde(default)]
+        is_reported_on: bool,
     },
 }
 
@@ -220,18 +235,42 @@ pub struct Rendered {
     pub subject: String,
     pub html: Option<String>,
     pub text: Option<String>,
+    /// Where its recipient refuses mails of its kind, if that is possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsubscribe_url: Option<String>,
 }
 
 /// One failed attempt to send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub at: Millis,
-    /// A class that users of the API may rely on, such as `TEMPORARY`.
+    /// A class that users of the API may rely on, such as `TEMPORARY` (WIRE.md §7.4).
     pub class: String,
+    /// What failed, in our words.
     pub message: String,
+    /// What the mail service said, in its words; empty where it said nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cause: String,
+}
+
+impl Failure {
+    pub fn new(now: Timestamp, class: &str, message: impl Into<String>) -> Self {
+        Self { at: now.as_millisecond(), class: class.to_owned(), message: message.into(), cause: String::new() }
+    }
+
+    /// Of an attempt after which nobody knows whether the mail went out.
+    pub fn unknown(now: Timestamp, message: impl Into<String>) -> Self {
+        Self::new(now, "UNKNOWN", message)
+    }
+
+    #[must_use]
+    pub fn because(self, cause: impl Into<String>) -> Self {
+        Self { cause: cause.into(), ..self }
+    }
 }
 
 /// What a new entry is made of.
+#[derive(Debug, Clone)]
 pub struct NewEntry {
     pub to: Recipients,
     pub source: Source,
@@ -240,91 +279,6 @@ pub struct NewEntry {
     pub is_high_priority: bool,
     pub created_with: CreatedWith,
     pub scheduled_at: Option<Timestamp>,
-}
-
-/// The state of an entry on the wire (WIRE.md §7.1); the first seven can be edited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, strum::EnumString)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Status {
-    Paused,
-    Preparing,
-    Rendering,
-    RenderError,
-    Scheduled,
-    Queued,
-    ServerError,
-    Sending,
-    Skipped,
-    Bounced,
-    DeliveryDelayed,
-    Sent,
-    Opened,
-    Clicked,
-    MarkedAsSpam,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, strum::EnumString)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum SimpleStatus {
-    InProgress,
-    Error,
-    Ok,
-}
-
-impl Status {
-    pub const ALL: [Self; 15] = [
-        Self::Paused,
-        Self::Preparing,
-        Self::Rendering,
-        Self::RenderError,
-        Self::Scheduled,
-        Self::Queued,
-        Self::ServerError,
-        Self::Sending,
-        Self::Skipped,
-        Self::Bounced,
-        Self::DeliveryDelayed,
-        Self::Sent,
-        Self::Opened,
-        Self::Clicked,
-        Self::MarkedAsSpam,
-    ];
-
-    /// The name on the wire, in lower case with hyphens.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Paused => "paused",
-            Self::Preparing => "preparing",
-            Self::Rendering => "rendering",
-            Self::RenderError => "render-error",
-            Self::Scheduled => "scheduled",
-            Self::Queued => "queued",
-            Self::ServerError => "server-error",
-            Self::Sending => "sending",
-            Self::Skipped => "skipped",
-            Self::Bounced => "bounced",
-            Self::DeliveryDelayed => "delivery-delayed",
-            Self::Sent => "sent",
-            Self::Opened => "opened",
-            Self::Clicked => "clicked",
-            Self::MarkedAsSpam => "marked-as-spam",
-        }
-    }
-
-    pub fn simple(self) -> SimpleStatus {
-        match self {
-            Self::Paused | Self::Preparing | Self::Rendering | Self::Scheduled | Self::Queued | Self::Sending => SimpleStatus::InProgress,
-            Self::RenderError | Self::ServerError | Self::Bounced => SimpleStatus::Error,
-            _ => SimpleStatus::Ok,
-        }
-    }
-
-    /// SPEC.md, States and transitions.
-    pub fn is_editable(self) -> bool {
-        Self::ALL[..7].contains(&self)
-    }
 }
 
 impl OutboxEntry {
@@ -353,7 +307,7 @@ impl OutboxEntry {
         if self.is_paused {
             return Status::Paused;
         }
-        match self.stage {
+        match &self.stage {
             Stage::Preparing => Status::Preparing,
             Stage::Rendering { .. } => Status::Rendering,
             Stage::RenderError { .. } => Status::RenderError,
@@ -362,13 +316,13 @@ impl OutboxEntry {
             Stage::Sending { .. } => Status::Sending,
             Stage::ServerError { .. } => Status::ServerError,
             Stage::Skipped { .. } => Status::Skipped,
-            Stage::Sent { .. } => Status::Sent,
-            Stage::Bounced { .. } => Status::Bounced,
-            Stage::DeliveryDelayed { .. } => Status::DeliveryDelayed,
-            Stage::Opened { .. } => Status::Opened,
-            Stage::Clicked { .. } => Status::Clicked,
-            Stage::MarkedAsSpam { .. } => Status::MarkedAsSpam,
+            Stage::Sent { reports, .. } => reports.status(),
         }
+    }
+
+    /// Who comes first in the queue of a project: the greater number (WIRE.md §7.4).
+    pub fn priority(&self) -> u8 {
+        (if self.is_high_priority { 100 } else { 0 }) + (if self.category == Category::Transactional { 10 } else { 0 })
     }
 
     /// When a worker has something to do with the entry; never for one that is paused or at its end.
@@ -390,12 +344,6 @@ impl OutboxEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_seven_states_of_the_specification_can_be_edited() {
-        let editable: Vec<_> = Status::ALL.into_iter().filter(|status| status.is_editable()).map(Status::name).collect();
-        assert_eq!(editable, ["paused", "preparing", "rendering", "render-error", "scheduled", "queued", "server-error"]);
-    }
 
     #[test]
     fn a_category_is_found_by_its_name() {

@@ -3,12 +3,11 @@
 use deserr::Deserr;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
-use uuid::Uuid;
+use utoipa::ToSchema;
 
-use super::outbox::{DEFAULT_THEME, OutboxEntry, Recipients, SkippedReason, Stage, Status};
+use super::outbox::{OutboxEntry, Recipients, SkippedReason, Stage, Status};
+use super::outbox_status::Move;
+use super::theme::ThemeId;
 use crate::http::change::Change;
 
 /// The body of an update. Absent fields stay; an empty body only touches `updated_at_millis`.
@@ -73,47 +72,6 @@ impl<E: deserr::DeserializeError> Deserr<E> for AtMillis {
     }
 }
 
-/// The id of a theme that exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
-#[schema(value_type = Uuid)]
-pub struct ThemeId(pub Uuid);
-
-impl<E: deserr::DeserializeError> Deserr<E> for ThemeId {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        match Uuid::try_parse(&text) {
-            Ok(id) if id == DEFAULT_THEME => Ok(Self(id)),
-            Ok(_) => Err(crate::product_api::input::rejected(&"must be the id of a theme", location)),
-            Err(_) => Err(crate::product_api::input::rejected(&"must be a UUID", location)),
-        }
-    }
-}
-
-/// A theme, or none, which is `false` where `null` is the project's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Theme {
-    None,
-    Id(ThemeId),
-}
-
-impl<E: deserr::DeserializeError> Deserr<E> for Theme {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        match value {
-            deserr::Value::Boolean(false) => Ok(Self::None),
-            value => ThemeId::deserialize_from_value(value, location).map(Self::Id),
-        }
-    }
-}
-
-impl PartialSchema for Theme {
-    fn schema() -> RefOr<Schema> {
-        let none = ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([false]));
-        OneOfBuilder::new().item(ThemeId::schema()).item(none).into()
-    }
-}
-
-impl ToSchema for Theme {}
-
 /// Values for a mail's template: a JSON object.
 #[derive(Debug, Clone, PartialEq, ToSchema)]
 #[schema(value_type = Object)]
@@ -167,7 +125,7 @@ impl OutboxEntry {
     /// What the entry becomes by `patch`; pure, so every transition is tested without a table.
     pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, NotEditable> {
         let status = self.status();
-        if !status.is_editable() {
+        if !status.allows(if patch.cancel.is_some() { Move::Cancel } else { Move::Patch }) {
             return Err(NotEditable(status));
         }
         self.updated_at = now;

@@ -11,6 +11,8 @@ use super::outbox::{
     SkippedReason, Source, Stage, Status,
 };
 use super::outbox_patch::{NotEditable, OutboxPatch};
+use super::outbox_reports::Report;
+use super::outbox_status::ReportKind;
 use super::outbox_work::{Outcome, Rendering};
 
 pub(super) const ME: Uuid = Uuid::from_u128(1);
@@ -25,7 +27,7 @@ pub(super) fn entry() -> OutboxEntry {
     let emails = vec![Email::parse("ada@example.com").expect("an address")];
     let new = NewEntry {
         to: Recipients::CustomEmails { emails },
-        source: Source { builtin: None, subject: Some("Hi".into()), html: Some("<p>Hi".into()), text: None, theme_id: Some(DEFAULT_THEME) },
+        source: Source { subject: Some("Hi".into()), html: Some("<p>Hi".into()), theme_id: Some(DEFAULT_THEME), ..Source::default() },
         variables: Map::new(),
         category: Category::Transactional,
         is_high_priority: false,
@@ -45,7 +47,7 @@ pub(super) fn mail() -> Rendering {
 }
 
 pub(super) fn failure(now: Timestamp) -> Failure {
-    Failure { at: now.as_millisecond(), class: "TEMPORARY".to_owned(), message: "later".to_owned() }
+    Failure::new(now, "TEMPORARY", "later")
 }
 
 fn rendering() -> OutboxEntry {
@@ -56,7 +58,7 @@ fn queued() -> OutboxEntry {
     rendering().finish_rendering(ME, mail(), at(2)).expect("a mail")
 }
 
-fn sending() -> OutboxEntry {
+pub(super) fn sending() -> OutboxEntry {
     queued().begin_sending(ME, at(3)).expect("a claim")
 }
 
@@ -66,7 +68,7 @@ fn apply(entry: OutboxEntry, body: Value) -> OutboxEntry {
 
 #[test]
 fn a_mail_goes_from_preparing_to_sent() {
-    let sent = sending().finish_sending(ME, Outcome::Sent, 0.0, at(4)).expect("an outcome");
+    let sent = sending().finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.0, at(4)).expect("an outcome");
     let path = [entry(), rendering(), queued(), sending(), sent].map(|entry| entry.status().name());
     assert_eq!(path, ["preparing", "rendering", "queued", "sending", "sent"]);
 }
@@ -187,14 +189,54 @@ fn an_attempt_that_nobody_heard_of_again_is_a_server_error_and_not_sent_again() 
     assert_eq!((abandoned.status(), abandoned.due_at()), (Status::ServerError, None));
     assert_eq!(abandoned.failures[0].class, "UNKNOWN");
     // The worker that comes back late has nothing to say any more.
-    assert_eq!(abandoned.clone().finish_sending(ME, Outcome::Sent, 0.0, at(end + 1)), None);
+    assert_eq!(abandoned.clone().finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.0, at(end + 1)), None);
     assert_eq!(abandoned.begin_sending(OTHER, at(end + 1)), None);
     assert_eq!(sending().begin_sending(OTHER, at(end)), None);
 }
 
+fn sent() -> OutboxEntry {
+    sending().finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.0, at(4)).expect("an outcome")
+}
+
+fn report(kind: ReportKind, millis: i64) -> Report {
+    Report { attempt: at(3).as_millisecond(), kind, at: at(millis).as_millisecond() }
+}
+
+#[test]
+fn what_is_reported_of_a_mail_is_its_state() {
+    let names = ReportKind::ALL.map(|kind| sent().report(report(kind, 9), at(10)).map(|entry| entry.status().name()));
+    let expected = [None, Some("delivery-delayed"), Some("sent"), Some("bounced"), Some("opened"), Some("clicked"), Some("marked-as-spam")];
+    assert_eq!(names, expected, "that SES took it is known already");
+}
+
+#[test]
+fn a_report_tells_what_became_of_a_mail_whose_outcome_was_unknown() {
+    let unknown = sending().finish_sending(ME, Outcome::Final(Failure::unknown(at(4), "cut off")), 0.0, at(4)).expect("an outcome");
+    for kind in ReportKind::ALL {
+        let told = unknown.clone().report(report(kind, 9), at(10)).expect("news");
+        assert!(!told.status().is_editable(), "{kind:?}");
+        let faster = sending().report(report(kind, 9), at(10)).expect("news");
+        assert_eq!(
+            (faster.status(), faster.clone().finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.0, at(11))),
+            (told.status(), None)
+        );
+    }
+}
+
+#[test]
+fn a_report_on_another_attempt_changes_nothing() {
+    let other = Report { attempt: at(2).as_millisecond(), ..report(ReportKind::Bounced, 9) };
+    for entry in [sending(), sent(), queued(), entry()] {
+        assert_eq!(entry.report(other, at(10)), None);
+    }
+    assert_eq!(queued().report(report(ReportKind::Delivered, 9), at(10)), None);
+    let cancelled = apply(queued(), json!({ "cancel": true }));
+    assert_eq!(cancelled.report(report(ReportKind::Delivered, 9), at(10)), None);
+}
+
 #[test]
 fn an_outcome_belongs_to_the_worker_that_sends() {
-    assert_eq!(sending().finish_sending(OTHER, Outcome::Sent, 0.0, at(4)), None);
+    assert_eq!(sending().finish_sending(OTHER, Outcome::Sent { is_reported_on: true }, 0.0, at(4)), None);
     let skipped = sending().finish_sending(ME, Outcome::Skipped(SkippedReason::UserHasNoPrimaryEmail), 0.0, at(4)).expect("an outcome");
     assert_eq!((skipped.status(), skipped.due_at()), (Status::Skipped, None));
 }

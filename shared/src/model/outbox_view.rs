@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::id::EmailId;
 use super::outbox::{Category, CreatedWith, Millis, OutboxEntry, Recipients, Rendered, SimpleStatus, SkippedReason, Stage, Status};
+use super::outbox_reports::Reports;
 use crate::mail::builtin;
 
 /// An entry of the outbox. Times are milliseconds since the epoch.
@@ -137,8 +138,8 @@ impl OutboxView {
             skip_deliverability_check: entry.skip_deliverability_check,
             scheduled_at_millis: entry.scheduled_at.as_millisecond(),
             created_with: entry.created_with,
-            email_draft_id: None,
-            email_programmatic_call_template_id: None,
+            email_draft_id: entry.source.draft_id,
+            email_programmatic_call_template_id: entry.source.template_id,
             send_retries: entry.failures.len(),
             next_send_retry_at_millis: entry.next_retry_at.map(Timestamp::as_millisecond),
             send_attempt_errors: attempt_errors(entry),
@@ -159,7 +160,7 @@ fn attempt_errors(entry: &OutboxEntry) -> Option<Vec<AttemptError>> {
         timestamp: Timestamp::from_millisecond(failure.at).unwrap_or_default().to_string(),
         external_message: failure.message.clone(),
         external_details: json!({ "errorType": failure.class }),
-        internal_message: failure.message.clone(),
+        internal_message: if failure.cause.is_empty() { failure.message.clone() } else { failure.cause.clone() },
         internal_details: json!({ "errorType": failure.class }),
     });
     (!entry.failures.is_empty()).then(|| errors.collect())
@@ -203,24 +204,25 @@ impl Moments {
                 skipped_details: Some(json!({})),
                 ..base
             },
-            Stage::Sent { started_at, at } => Self { can_have_delivery_info: Some(true), ..base.delivered(started_at, at) },
-            Stage::Bounced { started_at, at } => Self { started_sending_at_millis: Some(started_at), bounced_at_millis: Some(at), ..base },
-            Stage::DeliveryDelayed { started_at, at } => {
-                Self { started_sending_at_millis: Some(started_at), delivery_delayed_at_millis: Some(at), ..base }
-            }
-            Stage::Opened { started_at, delivered_at, at } => {
-                Self { opened_at_millis: Some(at), ..base.delivered(started_at, delivered_at) }
-            }
-            Stage::Clicked { started_at, delivered_at, at } => {
-                Self { clicked_at_millis: Some(at), ..base.delivered(started_at, delivered_at) }
-            }
-            Stage::MarkedAsSpam { started_at, delivered_at, at } => {
-                Self { marked_as_spam_at_millis: Some(at), ..base.delivered(started_at, delivered_at) }
-            }
+            Stage::Sent { started_at, at, ref reports, is_reported_on } => base.sent(started_at, at, reports, is_reported_on),
         }
     }
 
-    fn delivered(self, started_at: Millis, at: Millis) -> Self {
-        Self { started_sending_at_millis: Some(started_at), delivered_at_millis: Some(at), can_have_delivery_info: Some(true), ..self }
+    /// After sending: the moments of the state that the reports make, and no others.
+    fn sent(self, started_at: Millis, at: Millis, reports: &Reports, is_reported_on: bool) -> Self {
+        let begun = Self { started_sending_at_millis: Some(started_at), ..self };
+        let delivered = Self {
+            delivered_at_millis: Some(reports.delivered_at.unwrap_or(at)),
+            can_have_delivery_info: Some(is_reported_on),
+            ..begun.clone()
+        };
+        match reports.status() {
+            Status::Bounced => Self { bounced_at_millis: reports.bounced_at, ..begun },
+            Status::DeliveryDelayed => Self { delivery_delayed_at_millis: reports.delayed_at, ..begun },
+            Status::Opened => Self { opened_at_millis: reports.opened_at, ..delivered },
+            Status::Clicked => Self { clicked_at_millis: reports.clicked_at, ..delivered },
+            Status::MarkedAsSpam => Self { marked_as_spam_at_millis: reports.marked_as_spam_at, ..delivered },
+            _ => delivered,
+        }
     }
 }

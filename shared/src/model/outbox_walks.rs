@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::outbox::{OutboxEntry, Status};
+use super::outbox::{OutboxEntry, Stage, Status};
+use super::outbox_reports::Report;
+use super::outbox_status::{Move, ReportKind};
 use super::outbox_tests::{ME, at, entry, failure, mail, patch};
 use super::outbox_work::Outcome;
 
@@ -12,13 +14,30 @@ use super::outbox_work::Outcome;
 #[derive(Debug, Clone)]
 enum Step {
     Patch(Value),
-    Claim { worker: u128 },
-    Rendered { worker: u128, good: bool },
+    Claim {
+        worker: u128,
+    },
+    Rendered {
+        worker: u128,
+        good: bool,
+    },
     Enqueue,
-    Send { worker: u128 },
-    Told { worker: u128, outcome: u8 },
+    Send {
+        worker: u128,
+    },
+    Told {
+        worker: u128,
+        outcome: u8,
+    },
     Abandon,
-    Wait { millis: i64 },
+    /// What the mail service reports on the last attempt that it was given, or on one before.
+    Report {
+        kind: ReportKind,
+        on_last: bool,
+    },
+    Wait {
+        millis: i64,
+    },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -40,6 +59,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => worker.clone().prop_map(|worker| Step::Send { worker }),
         3 => (worker, 0..4_u8).prop_map(|(worker, outcome)| Step::Told { worker, outcome }),
         1 => Just(Step::Abandon),
+        4 => (prop::sample::select(&ReportKind::ALL[..]), prop::bool::weighted(0.8)).prop_map(|(kind, on_last)| Step::Report { kind, on_last }),
         2 => prop_oneof![0..1000_i64, 20_000..2_000_000_i64].prop_map(|millis| Step::Wait { millis }),
     ]
 }
@@ -55,22 +75,46 @@ fn take(entry: OutboxEntry, step: &Step, now: jiff::Timestamp) -> Option<OutboxE
         Step::Send { worker } => entry.begin_sending(id(*worker), now),
         Step::Told { worker, outcome } => {
             let outcome = match outcome {
-                0 | 1 => Outcome::Sent,
+                0 | 1 => Outcome::Sent { is_reported_on: true },
                 2 => Outcome::Retryable(failure(now)),
                 _ => Outcome::Final(failure(now)),
             };
             entry.finish_sending(id(*worker), outcome, 0.5, now)
         }
         Step::Abandon => entry.abandon_sending(now),
+        Step::Report { kind, on_last } => {
+            let (Stage::Sending { started_at, .. } | Stage::ServerError { started_at, .. } | Stage::Sent { started_at, .. }) = entry.stage
+            else {
+                return entry.report(Report { attempt: 0, kind: *kind, at: now.as_millisecond() }, now);
+            };
+            let attempt = if *on_last { started_at } else { started_at - 1 };
+            entry.report(Report { attempt, kind: *kind, at: now.as_millisecond() }, now)
+        }
         Step::Wait { .. } => None,
     }
 }
 
-fn is_terminal(status: Status) -> bool {
-    matches!(status, Status::Sent | Status::Skipped)
+/// The line of the table that a step is one of.
+fn moves(step: &Step, to: Status) -> Vec<Move> {
+    match step {
+        Step::Patch(body) if body.get("cancel").is_some() => vec![Move::Cancel],
+        Step::Patch(_) => vec![Move::Patch],
+        Step::Claim { .. } => vec![Move::BeginRendering],
+        Step::Rendered { .. } => vec![if to == Status::RenderError { Move::FailRendering } else { Move::FinishRendering }],
+        Step::Enqueue => vec![Move::Enqueue],
+        Step::Send { .. } => vec![Move::BeginSending],
+        Step::Told { .. } => vec![Move::FinishSending, Move::Retry, Move::Fail],
+        Step::Abandon => vec![Move::Fail],
+        Step::Report { kind, .. } => vec![Move::Report(*kind)],
+        Step::Wait { .. } => vec![],
+    }
 }
 
-/// Walks, and checks each step: gives how often the mail went out.
+fn is_final(status: Status) -> bool {
+    !status.is_editable() && !matches!(status, Status::Preparing | Status::Rendering | Status::Scheduled | Status::Queued | Status::Sending)
+}
+
+/// Walks, and checks each step: gives how often the mail went out by itself, which is without an edit after an unknown outcome.
 fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
     let (mut entry, mut millis, mut sent) = (entry(), 0, 0);
     for step in steps {
@@ -80,29 +124,61 @@ fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
         let before = entry.clone();
         let Some(after) = take(before.clone(), step, at(millis)) else { continue };
         let (from, to) = (before.status(), after.status());
-        prop_assert!(!is_terminal(from), "{step:?} leaves {from:?}");
-        if matches!(step, Step::Send { .. }) {
-            prop_assert_eq!((from, to), (Status::Queued, Status::Sending));
-            prop_assert!(after.rendered.is_some() && before.scheduled_at <= at(millis));
-        }
-        if matches!(step, Step::Patch(_)) {
-            prop_assert!(from.is_editable() && to != Status::Sending && to != Status::Sent);
-        } else {
-            prop_assert!(from != Status::Paused, "{step:?} moves a paused entry");
-            prop_assert!(from != Status::ServerError && from != Status::RenderError, "{step:?} leaves {from:?} by itself");
+        prop_assert!(moves(step, to).into_iter().any(|by| from.leads_to(by, to)), "{step:?} leads from {from:?} to {to:?}");
+        prop_assert!(!is_final(from) || is_final(to), "{step:?} leaves {from:?} for {to:?}");
+        match step {
+            Step::Send { .. } => prop_assert!(after.rendered.is_some() && before.scheduled_at <= at(millis)),
+            Step::Patch(_) => prop_assert!(from.is_editable() && to != Status::Sending),
+            Step::Report { .. } => prop_assert_eq!(take(after.clone(), step, at(millis)), None, "the same report again is news"),
+            _ => {
+                prop_assert!(from != Status::Paused, "{step:?} moves a paused entry");
+                prop_assert!(from != Status::ServerError && from != Status::RenderError, "{step:?} leaves {from:?} by itself");
+            }
         }
         prop_assert!(!(after.is_paused && to != Status::Paused));
         prop_assert_eq!(
             after.due_at().is_some(),
             matches!(to, Status::Preparing | Status::Rendering | Status::Scheduled | Status::Queued | Status::Sending)
         );
-        sent += usize::from(to == Status::Sent && from != Status::Sent);
+        // What users wrote is what they find, whatever workers and reports do.
+        if !matches!(step, Step::Patch(_)) {
+            prop_assert_eq!((&after.source, &after.to, &after.variables), (&before.source, &before.to, &before.variables));
+            prop_assert_eq!((after.scheduled_at, after.is_paused), (before.scheduled_at, before.is_paused));
+        }
+        let went_out = |entry: &OutboxEntry| matches!(entry.stage, Stage::Sent { .. });
+        sent += usize::from(went_out(&after) && !went_out(&before));
         entry = after;
     }
     Ok(sent)
 }
 
+/// All orders of some reports, the first of which may come twice.
+fn shuffled() -> impl Strategy<Value = (Vec<Report>, Vec<Report>)> {
+    let report = (prop::sample::select(&ReportKind::ALL[..]), 4..50_i64).prop_map(|(kind, millis)| Report {
+        attempt: at(3).as_millisecond(),
+        kind,
+        at: at(millis).as_millisecond(),
+    });
+    prop::collection::vec(report, 1..8).prop_flat_map(|reports| {
+        let twice: Vec<Report> = reports.iter().chain(&reports).copied().collect();
+        (Just(reports), Just(twice).prop_shuffle())
+    })
+}
+
 proptest! {
+    #[test]
+    fn reports_in_any_order_and_twice_lead_to_the_same((reports, shuffled) in shuffled(), is_unsettled in any::<bool>()) {
+        let told = |reports: &[Report]| {
+            let sending = super::outbox_tests::sending();
+            let sent = sending.clone().finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.5, at(4)).expect("an outcome");
+            let begin = if is_unsettled { sending } else { sent };
+            let entry = reports.iter().fold(begin, |entry, report| entry.clone().report(*report, at(100)).unwrap_or(entry));
+            let Stage::Sent { reports, .. } = entry.stage else { panic!("{:?} is told of", entry.stage) };
+            (entry.status(), reports)
+        };
+        prop_assert_eq!(told(&reports), told(&shuffled));
+    }
+
     #[test]
     fn a_mail_goes_out_once_at_most_and_never_while_it_is_paused_or_cancelled(steps in prop::collection::vec(step(), 0..60)) {
         prop_assert!(walk(&steps)? <= 1);
@@ -121,7 +197,7 @@ proptest! {
             let next = match entry.status() {
                 Status::Preparing | Status::Rendering => entry.begin_rendering(ME, now).and_then(|entry| entry.finish_rendering(ME, mail(), now)),
                 Status::Scheduled => entry.enqueue(now),
-                Status::Queued => entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, Outcome::Sent, 0.5, now)),
+                Status::Queued => entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.5, now)),
                 _ => entry.abandon_sending(now),
             };
             entry = next.expect("what is due can be moved");

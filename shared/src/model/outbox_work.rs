@@ -5,6 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 use super::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
+use super::outbox_reports::Reports;
+use super::outbox_status::Move;
 use super::session::after;
 
 /// Largest entry, in bytes of its JSON: an item of DynamoDB has 400 KB at most, with its keys and what workers add later.
@@ -13,12 +15,27 @@ pub const MAX_BYTES: usize = 360_000;
 /// What became of an attempt to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    Sent,
+    /// The mail service took it, and will report on it or not.
+    Sent {
+        is_reported_on: bool,
+    },
     Skipped(SkippedReason),
     /// The mail did not go out, and may be tried again.
     Retryable(Failure),
     /// The mail did not go out and will not, or nobody knows whether it went out.
     Final(Failure),
+}
+
+impl Outcome {
+    /// Says what the mail service said, unless that is known already.
+    pub fn because(self, cause: String) -> Self {
+        let said = |failure: Failure| if failure.cause.is_empty() { failure.because(cause) } else { failure };
+        match self {
+            Self::Retryable(failure) => Self::Retryable(said(failure)),
+            Self::Final(failure) => Self::Final(said(failure)),
+            other => other,
+        }
+    }
 }
 
 /// The subject and bodies that a source rendered to, or why it did not.
@@ -27,12 +44,11 @@ pub type Rendering = Result<(String, Option<String>, Option<String>), String>;
 impl OutboxEntry {
     /// preparing → rendering; also takes over from a worker whose lease has run out.
     pub fn begin_rendering(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
-        let free = match self.stage {
-            Stage::Preparing => true,
+        let is_free = match self.stage {
             Stage::Rendering { started_at, .. } => is_over(started_at, RENDERING_LEASE, now),
-            _ => false,
+            _ => true,
         };
-        (free && !self.is_paused).then(|| {
+        (self.may(Move::BeginRendering) && is_free).then(|| {
             self.stage = Stage::Rendering { claim, started_at: now.as_millisecond() };
             self.touched(now)
         })
@@ -41,13 +57,14 @@ impl OutboxEntry {
     /// rendering → scheduled, queued when it is due already, or render-error; only for the worker that holds the claim.
     pub fn finish_rendering(mut self, claim: Uuid, result: Rendering, now: Timestamp) -> Option<Self> {
         let Stage::Rendering { claim: held, started_at } = self.stage else { return None };
-        if held != claim || self.is_paused {
+        let by = if result.is_ok() { Move::FinishRendering } else { Move::FailRendering };
+        if held != claim || !self.may(by) {
             return None;
         }
         let at = now.as_millisecond();
         match result {
             Ok((subject, html, text)) => {
-                self.rendered = Some(Rendered { started_at, at, subject, html, text });
+                self.rendered = Some(Rendered { started_at, at, subject, html, text, unsubscribe_url: None });
                 self.stage = if self.scheduled_at <= now { Stage::Queued } else { Stage::Scheduled };
             }
             Err(message) => self.stage = Stage::RenderError { started_at, at, message },
@@ -62,8 +79,8 @@ impl OutboxEntry {
 
     /// scheduled → queued, once its time has come.
     pub fn enqueue(mut self, now: Timestamp) -> Option<Self> {
-        let due = self.stage == Stage::Scheduled && self.due_at().is_some_and(|due| due <= now);
-        due.then(|| {
+        let is_due = self.may(Move::Enqueue) && self.due_at().is_some_and(|due| due <= now);
+        is_due.then(|| {
             self.stage = Stage::Queued;
             self.next_retry_at = None;
             self.touched(now)
@@ -72,7 +89,7 @@ impl OutboxEntry {
 
     /// queued → sending. From here on an edit is refused.
     pub fn begin_sending(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
-        (self.stage == Stage::Queued && !self.is_paused).then(|| {
+        self.may(Move::BeginSending).then(|| {
             self.stage = Stage::Sending { claim, started_at: now.as_millisecond() };
             self.touched(now)
         })
@@ -86,7 +103,9 @@ impl OutboxEntry {
         }
         let at = now.as_millisecond();
         match outcome {
-            Outcome::Sent => self.stage = Stage::Sent { started_at, at },
+            Outcome::Sent { is_reported_on } => {
+                self.stage = Stage::Sent { started_at, at, reports: Reports::default(), is_reported_on };
+            }
             Outcome::Skipped(reason) => {
                 self.stage = Stage::Skipped { at, reason, started_rendering_at: None, started_sending_at: Some(started_at) };
             }
@@ -110,14 +129,17 @@ impl OutboxEntry {
         if !is_over(started_at, SENDING_LEASE, now) {
             return None;
         }
-        let message = "the sender stopped before it learnt whether the mail went out".to_owned();
-        let failure = Failure { at: now.as_millisecond(), class: "UNKNOWN".to_owned(), message };
+        let failure = Failure::unknown(now, "the sender stopped before it learnt whether the mail went out");
         self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
     }
 
     /// Whether the table could not keep the entry.
     pub fn is_too_large(&self) -> bool {
         serde_json::to_vec(self).map_or(true, |json| json.len() > MAX_BYTES)
+    }
+
+    fn may(&self, by: Move) -> bool {
+        self.status().allows(by)
     }
 
     fn attempts(&self) -> u32 {

@@ -30,8 +30,50 @@ pub struct Place {
 }
 
 impl Place {
+    /// Whether somebody at one place may well be who was at the other: the same city where both are known, the same network otherwise
+    /// (IPv4 /24, IPv6 /64).
+    pub fn is_near(&self, other: &Self) -> bool {
+        match (&self.city_name, &other.city_name) {
+            (Some(city), Some(other_city)) => (city, &self.country_code) == (other_city, &other.country_code),
+            _ => network(self.ip) == network(other.ip),
+        }
+    }
+
+    /// What people call it, as far as it is known: `Lisbon, PT`.
+    pub fn name(&self) -> Option<String> {
+        let parts: Vec<&str> = [&self.city_name, &self.country_code].into_iter().flatten().map(String::as_str).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
     /// An address and nothing more.
     pub fn of(ip: IpAddr) -> Self {
         Self { ip, country_code: None, region_code: None, city_name: None, latitude: None, longitude: None, tz_identifier: None }
+    }
+}
+
+fn network(ip: IpAddr) -> IpAddr {
+    match ip {
+        IpAddr::V4(ip) => IpAddr::V4((u32::from(ip) & !0xff).into()),
+        IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) & !u128::from(u64::MAX)).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ip: &str, city: Option<&str>) -> Place {
+        Place { city_name: city.map(str::to_owned), ..Place::of(ip.parse().expect("an address")) }
+    }
+
+    #[test]
+    fn places_are_near_by_city_or_else_by_network() {
+        assert!(at("203.0.113.7", None).is_near(&at("203.0.113.200", None)));
+        assert!(!at("203.0.113.7", None).is_near(&at("203.0.114.7", None)));
+        assert!(
+            at("2001:db8::1", None).is_near(&at("2001:db8::ffff:1", None)) && !at("2001:db8::1", None).is_near(&at("2001:db8:1::1", None))
+        );
+        assert!(at("203.0.113.7", Some("Lisbon")).is_near(&at("198.51.100.1", Some("Lisbon"))));
+        assert!(!at("203.0.113.7", Some("Lisbon")).is_near(&at("203.0.113.8", Some("Porto"))));
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures of users: an address elsewhere, or an image that is uploaded as a data URL and kept here.
+//! Pictures of users, teams and members: an address elsewhere, or an image that is uploaded as a data URL and kept here.
 //!
 //! An uploaded image is an item of its own that only the operation reads which serves it; the user has its address. So neither an
 //! authentication nor a list of users reads it.
@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use utoipa::ToSchema;
 
-use super::id::{ProjectId, UserId};
+use super::id::{ProjectId, TeamId, UserId};
 use crate::crypto::digest::Digest;
+use crate::http::change::Change;
 
 /// Largest image that is uploaded, in bytes: an item has at most 400 KB, and a body 256 KiB.
 pub const MAX_BYTES: usize = 100 * 1024;
@@ -119,9 +120,76 @@ impl Upload {
         Digest::of_bytes(&self.bytes)
     }
 
-    /// Where the image is served.
-    pub fn url(&self, api_url: &str, project: &ProjectId, user: UserId) -> String {
-        format!("{api_url}/api/v1/projects/{project}/users/{user}/images/{}", self.digest())
+    /// The same for a member of a team: two members with one image have one each, as each may be deleted alone.
+    pub fn digest_of_member(&self, user: UserId) -> Digest {
+        Digest::of_bytes(&[user.uuid().as_bytes(), self.bytes.as_slice()].concat())
+    }
+}
+
+/// Whose picture it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    User(UserId),
+    /// A team, or one of its members.
+    Team(TeamId),
+}
+
+impl From<UserId> for Owner {
+    fn from(user: UserId) -> Self {
+        Self::User(user)
+    }
+}
+
+impl From<TeamId> for Owner {
+    fn from(team: TeamId) -> Self {
+        Self::Team(team)
+    }
+}
+
+impl Owner {
+    /// Where an image of this owner is served.
+    pub fn url(self, api_url: &str, project: &ProjectId, digest: &Digest) -> String {
+        let owner = match self {
+            Self::User(user) => format!("users/{user}"),
+            Self::Team(team) => format!("teams/{team}"),
+        };
+        format!("{api_url}/api/v1/projects/{project}/{owner}/images/{digest}")
+    }
+}
+
+/// What a change of a picture makes of an address and of the image behind it.
+#[derive(Debug, Clone, Default)]
+pub struct NewImage {
+    /// The new address, with the digest of an image that is kept here.
+    pub change: Change<(String, Option<Digest>)>,
+    pub upload: Option<(Digest, Upload)>,
+}
+
+impl NewImage {
+    /// `digest` names an uploaded image.
+    pub fn of(change: &Change<ProfileImage>, digest: impl Fn(&Upload) -> Digest, url: impl Fn(&Digest) -> String) -> Self {
+        match change {
+            Change::Keep => Self::default(),
+            Change::Clear => Self { change: Change::Clear, upload: None },
+            Change::Set(ProfileImage::Url(url)) => Self { change: Change::Set((url.clone(), None)), upload: None },
+            Change::Set(ProfileImage::Upload(new)) => {
+                let digest = digest(new);
+                Self { change: Change::Set((url(&digest), Some(digest.clone()))), upload: Some((digest, new.clone())) }
+            }
+        }
+    }
+
+    /// Changes an address and the digest beside it; gives the digest of the image that is no longer needed.
+    pub fn apply(&self, url: &mut Option<String>, uploaded: &mut Option<Digest>) -> Option<Digest> {
+        let old = uploaded.clone();
+        match &self.change {
+            Change::Keep => {}
+            Change::Clear => (*url, *uploaded) = (None, None),
+            // Sent back as it was read.
+            Change::Set((new, None)) if url.as_ref() == Some(new) => {}
+            Change::Set((new, upload)) => (*url, *uploaded) = (Some(new.clone()), upload.clone()),
+        }
+        old.filter(|old| uploaded.as_ref() != Some(old))
     }
 }
 

@@ -3,10 +3,14 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::id::ProjectId;
+use super::outbox::DEFAULT_THEME;
 use super::password;
+use super::permission::Rbac;
 use super::redirect::{Rules, TrustedDomain};
+use super::sign_up_rule::{DefaultAction, SignUpRule};
 use crate::crypto::seal::Sealed;
 
 /// A project: its users, and how they sign in.
@@ -52,13 +56,19 @@ pub struct ProjectConfig {
     pub create_team_on_sign_up: bool,
     pub require_email_verification: bool,
     pub require_publishable_client_key: bool,
+    /// A mail tells users of sign-ins from places that they did not sign in from before.
+    pub new_sign_in_mails: bool,
     /// In characters, 8 to 128.
     pub password_min_length: usize,
     pub domains: Vec<TrustedDomain>,
     pub oauth_providers: Vec<OAuthProvider>,
     pub oauth_account_merge_strategy: MergeStrategy,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sign_up_rules: Vec<SignUpRule>,
+    pub sign_up_rules_default_action: DefaultAction,
     pub sessions: SessionSettings,
     pub email: EmailConfig,
+    pub rbac: Rbac,
 }
 
 impl Default for ProjectConfig {
@@ -76,12 +86,16 @@ impl Default for ProjectConfig {
             create_team_on_sign_up: false,
             require_email_verification: false,
             require_publishable_client_key: false,
+            new_sign_in_mails: false,
             password_min_length: password::MIN_LENGTH,
             domains: Vec::new(),
             oauth_providers: Vec::new(),
             oauth_account_merge_strategy: MergeStrategy::default(),
+            sign_up_rules: Vec::new(),
+            sign_up_rules_default_action: DefaultAction::default(),
             sessions: SessionSettings::default(),
             email: EmailConfig::default(),
+            rbac: Rbac::default(),
         }
     }
 }
@@ -164,6 +178,16 @@ pub struct EmailConfig {
     pub sender_name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_email: Option<String>,
+    /// The theme of mails that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theme_id: Option<Uuid>,
+}
+
+impl EmailConfig {
+    /// The theme of mails that name none.
+    pub fn theme(&self) -> Uuid {
+        self.theme_id.unwrap_or(DEFAULT_THEME)
+    }
 }
 
 impl Project {

@@ -1,13 +1,18 @@
 //! Changes of a project's settings, as an administrator sends them (WIRE.md §9.2). Everything is checked before anything is changed.
 
+use std::borrow::Cow;
+
 use deserr::Deserr;
 use secrecy::SecretString;
 use url::Url;
 use utoipa::ToSchema;
 
 use super::password;
+use super::permission::{Occasion, PermissionId};
 use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig, secret_owner};
 use super::redirect::{TrustedDomain, parse_domain};
+use super::sign_up_rule::{DefaultAction, MAX_RULES, SignUpRule};
+use super::theme::ThemeId;
 use crate::crypto::seal::{self, Sealer};
 use crate::entropy::Entropy;
 use crate::http::change::Change;
@@ -66,6 +71,9 @@ pub struct ConfigPatch {
     pub require_email_verification: Option<bool>,
     #[deserr(default)]
     pub require_publishable_client_key: Option<bool>,
+    /// Whether a mail tells users of sign-ins from places that they did not sign in from before.
+    #[deserr(default)]
+    pub new_sign_in_mails: Option<bool>,
     /// Characters, 8 to 128.
     #[deserr(default)]
     pub password_min_length: Option<u16>,
@@ -77,6 +85,12 @@ pub struct ConfigPatch {
     pub session_max_idle_seconds: Option<u32>,
     #[deserr(default)]
     pub oauth_account_merge_strategy: Option<MergeStrategy>,
+    /// Replaces all rules, at most 50.
+    #[deserr(default)]
+    pub sign_up_rules: Option<Vec<SignUpRule>>,
+    /// What happens to whom no rule is about.
+    #[deserr(default)]
+    pub sign_up_rules_default_action: Option<DefaultAction>,
     /// Replaces all domains.
     #[deserr(default)]
     pub domains: Option<Vec<DomainInput>>,
@@ -85,6 +99,25 @@ pub struct ConfigPatch {
     pub oauth_providers: Option<Vec<ProviderInput>>,
     #[deserr(default)]
     pub email_config: Option<EmailInput>,
+    /// The id of the theme of mails that name none; `null` for ours.
+    #[deserr(default)]
+    #[schema(value_type = Option<Uuid>)]
+    pub email_theme: Change<ThemeId>,
+    /// What whoever creates a team may do there.
+    #[deserr(default)]
+    pub team_creator_default_permissions: Option<Vec<PermissionInput>>,
+    /// What whoever joins a team may do there.
+    #[deserr(default)]
+    pub team_member_default_permissions: Option<Vec<PermissionInput>>,
+    /// What a new user may do.
+    #[deserr(default)]
+    pub user_default_permissions: Option<Vec<PermissionInput>>,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct PermissionInput {
+    pub id: PermissionId,
 }
 
 #[derive(Deserr, ToSchema)]
@@ -133,11 +166,11 @@ pub struct EmailInput {
 #[error("{path} {message}")]
 pub struct InvalidSetting {
     pub path: String,
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
 }
 
-fn invalid(path: impl Into<String>, message: &'static str) -> InvalidSetting {
-    InvalidSetting { path: path.into(), message }
+fn invalid(path: impl Into<String>, message: impl Into<Cow<'static, str>>) -> InvalidSetting {
+    InvalidSetting { path: path.into(), message: message.into() }
 }
 
 const SESSION_SECONDS: std::ops::RangeInclusive<u32> = 300..=367 * 86_400;
@@ -213,6 +246,7 @@ impl ConfigPatch {
         set(self.create_team_on_sign_up, &mut config.create_team_on_sign_up);
         set(self.require_email_verification, &mut config.require_email_verification);
         set(self.require_publishable_client_key, &mut config.require_publishable_client_key);
+        set(self.new_sign_in_mails, &mut config.new_sign_in_mails);
         set(self.oauth_account_merge_strategy, &mut config.oauth_account_merge_strategy);
         if let Some(length) = self.password_min_length.map(usize::from) {
             if !(password::MIN_LENGTH..=password::MAX_LENGTH).contains(&length) {
@@ -222,6 +256,11 @@ impl ConfigPatch {
         }
         set_seconds("config.session_max_age_seconds", self.session_max_age_seconds, &mut config.sessions.max_age_seconds)?;
         set_seconds("config.session_max_idle_seconds", self.session_max_idle_seconds, &mut config.sessions.max_idle_seconds)?;
+        set(self.sign_up_rules_default_action, &mut config.sign_up_rules_default_action);
+        if let Some(rules) = self.sign_up_rules {
+            check_rules(&rules)?;
+            config.sign_up_rules = rules;
+        }
         if let Some(domains) = self.domains {
             config.domains = check_domains(domains)?;
         }
@@ -229,7 +268,18 @@ impl ConfigPatch {
             config.oauth_providers = check_providers(providers, &config.oauth_providers, owner, secrets)?;
         }
         if let Some(email) = self.email_config {
-            config.email = email.check()?;
+            config.email = EmailConfig { theme_id: config.email.theme_id, ..email.check()? };
+        }
+        self.email_theme.map(|theme| theme.0).apply(&mut config.email.theme_id);
+        let defaults = [
+            ("config.team_creator_default_permissions", Occasion::TeamCreator, self.team_creator_default_permissions),
+            ("config.team_member_default_permissions", Occasion::TeamMember, self.team_member_default_permissions),
+            ("config.user_default_permissions", Occasion::SignUp, self.user_default_permissions),
+        ];
+        for (path, occasion, inputs) in defaults {
+            let Some(inputs) = inputs else { continue };
+            let ids = inputs.into_iter().map(|input| input.id).collect();
+            config.rbac.set_defaults(occasion, ids).map_err(|_| invalid(path, "must be permissions of the project, of this scope"))?;
         }
         Ok(())
     }
@@ -240,6 +290,20 @@ fn set_seconds(path: &str, new: Option<u32>, field: &mut u32) -> Result<(), Inva
         return Err(invalid(path, "must be from 300 to 31708800 seconds"));
     }
     set(new, field);
+    Ok(())
+}
+
+fn check_rules(rules: &[SignUpRule]) -> Result<(), InvalidSetting> {
+    if rules.len() > MAX_RULES {
+        return Err(invalid("config.sign_up_rules", format!("must be at most {MAX_RULES}")));
+    }
+    for (index, rule) in rules.iter().enumerate() {
+        let path = |field: &str| format!("config.sign_up_rules[{index}].{field}");
+        rule.check().map_err(|error| invalid(path(error.field()), error.to_string()))?;
+        if rules[..index].iter().any(|other| other.id == rule.id) {
+            return Err(invalid(path("id"), "is named twice"));
+        }
+    }
     Ok(())
 }
 
@@ -342,7 +406,7 @@ impl EmailInput {
                 if self.sender_name.as_deref().is_some_and(|name| name.chars().any(char::is_control) || name.len() > 256) {
                     return Err(invalid("config.email_config.sender_name", "must be one line of at most 256 characters"));
                 }
-                Ok(EmailConfig { sender_name: self.sender_name, sender_email: Some(email.to_string()) })
+                Ok(EmailConfig { sender_name: self.sender_name, sender_email: Some(email.to_string()), theme_id: None })
             }
             _ => Err(invalid("config.email_config.type", "must be shared or standard")),
         }

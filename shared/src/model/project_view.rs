@@ -3,10 +3,13 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::id::ProjectId;
+use super::permission::{Occasion, PermissionId};
 use super::project::{MergeStrategy, OAuthProvider, Project, ProjectConfig};
 use super::redirect::TrustedDomain;
+use super::sign_up_rule::{DefaultAction, SignUpRule};
 
 /// A project, as anybody with its id may read it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -63,16 +66,29 @@ pub struct AdminConfig {
     pub client: ClientConfig,
     pub oauth_providers: Vec<AdminProvider>,
     pub email_config: AdminEmailConfig,
+    /// The id of the theme of mails that name none.
+    pub email_theme: Uuid,
+    pub new_sign_in_mails: bool,
     pub create_team_on_sign_up: bool,
+    pub team_creator_default_permissions: Vec<DefaultPermission>,
+    pub team_member_default_permissions: Vec<DefaultPermission>,
+    pub user_default_permissions: Vec<DefaultPermission>,
     pub require_email_verification: bool,
     pub require_publishable_client_key: bool,
     pub oauth_account_merge_strategy: MergeStrategy,
+    pub sign_up_rules: Vec<SignUpRule>,
+    pub sign_up_rules_default_action: DefaultAction,
     /// Characters.
     pub password_min_length: usize,
     /// Seconds from the start of a session.
     pub session_max_age_seconds: u32,
     /// Seconds since the last use of a session.
     pub session_max_idle_seconds: u32,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DefaultPermission {
+    pub id: PermissionId,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -147,6 +163,7 @@ impl AdminProject {
 impl AdminConfig {
     fn of(config: &ProjectConfig) -> Self {
         let own_sender = config.email.sender_email.is_some();
+        let defaults = |occasion| config.rbac.defaults(occasion).iter().map(|id| DefaultPermission { id: id.clone() }).collect();
         Self {
             client: ClientConfig::of(config),
             oauth_providers: config.oauth_providers.iter().map(AdminProvider::of).collect(),
@@ -155,10 +172,17 @@ impl AdminConfig {
                 sender_name: config.email.sender_name.clone(),
                 sender_email: config.email.sender_email.clone(),
             },
+            email_theme: config.email.theme(),
+            new_sign_in_mails: config.new_sign_in_mails,
             create_team_on_sign_up: config.create_team_on_sign_up,
+            team_creator_default_permissions: defaults(Occasion::TeamCreator),
+            team_member_default_permissions: defaults(Occasion::TeamMember),
+            user_default_permissions: defaults(Occasion::SignUp),
             require_email_verification: config.require_email_verification,
             require_publishable_client_key: config.require_publishable_client_key,
             oauth_account_merge_strategy: config.oauth_account_merge_strategy,
+            sign_up_rules: config.sign_up_rules.clone(),
+            sign_up_rules_default_action: config.sign_up_rules_default_action,
             password_min_length: config.password_min_length,
             session_max_age_seconds: config.sessions.max_age_seconds,
             session_max_idle_seconds: config.sessions.max_idle_seconds,

@@ -11,8 +11,8 @@ pub struct Situation<'a> {
     pub purpose: Purpose,
     /// The user of the flow's token: whom to link to, or whom to upgrade.
     pub flow_user: Option<UserId>,
-    /// Whose account it is already.
-    pub account_owner: Option<UserId>,
+    /// Whose account it is already, and whether it signs in.
+    pub account_owner: Option<(UserId, bool)>,
     /// The address that the provider names, and whether it says it is verified.
     pub email: Option<(&'a Email, bool)>,
     /// Who signs in with that address here, and whether it is verified here.
@@ -39,6 +39,8 @@ pub enum Decision {
 pub enum Refusal {
     /// Somebody else has the account.
     OfAnother,
+    /// Whoever has the account does not let it sign in.
+    NotForSignIn,
     /// Somebody else signs in with the address; whether verifying it here would help.
     EmailTaken {
         would_work_if_verified: bool,
@@ -49,12 +51,14 @@ pub enum Refusal {
 impl Situation<'_> {
     pub fn decide(&self) -> Result<Decision, Refusal> {
         match (self.purpose, self.flow_user, self.account_owner) {
-            (Purpose::Link, Some(user), Some(owner)) if user == owner => Ok(Decision::SignIn(user)),
+            // Whoever links has signed in already; it is for more of the provider's scopes.
+            (Purpose::Link, Some(user), Some((owner, _))) if user == owner => Ok(Decision::SignIn(user)),
             (Purpose::Link, _, Some(_)) => Err(Refusal::OfAnother),
             (Purpose::Link, Some(user), None) => Ok(Decision::Attach(user)),
             // A flow that links has a user, or it would not have begun.
             (Purpose::Link, None, None) => Err(Refusal::OfAnother),
-            (Purpose::Authenticate, _, Some(owner)) => Ok(Decision::SignIn(owner)),
+            (Purpose::Authenticate, _, Some((owner, true))) => Ok(Decision::SignIn(owner)),
+            (Purpose::Authenticate, _, Some((_, false))) => Err(Refusal::NotForSignIn),
             (Purpose::Authenticate, _, None) => self.new_account(),
         }
     }
@@ -115,10 +119,24 @@ mod tests {
     fn an_account_signs_in_whom_it_belongs_to() {
         let world = world();
         for flow_user in [None, Some(world.eve)] {
-            let known =
-                Situation { account_owner: Some(world.ada), flow_user, sign_up_enabled: false, ..world.situation(Purpose::Authenticate) };
+            let known = Situation {
+                account_owner: Some((world.ada, true)),
+                flow_user,
+                sign_up_enabled: false,
+                ..world.situation(Purpose::Authenticate)
+            };
             assert_eq!(known.decide(), Ok(Decision::SignIn(world.ada)));
         }
+    }
+
+    #[test]
+    fn an_account_that_only_gives_tokens_signs_nobody_in() {
+        let world = world();
+        let known = Situation { account_owner: Some((world.ada, false)), ..world.situation(Purpose::Authenticate) };
+        assert_eq!(known.decide(), Err(Refusal::NotForSignIn));
+        let link = Situation { flow_user: Some(world.ada), purpose: Purpose::Link, ..known };
+        assert_eq!(link.decide(), Ok(Decision::SignIn(world.ada)));
+        assert_eq!(Situation { flow_user: Some(world.eve), ..link }.decide(), Err(Refusal::OfAnother));
     }
 
     #[test]
@@ -168,8 +186,8 @@ mod tests {
         // The address says nothing: whoever links has signed in.
         let taken = Situation { email_owner: Some((world.eve, false)), ..link.clone() };
         assert_eq!(taken.decide(), Ok(Decision::Attach(world.ada)));
-        assert_eq!(Situation { account_owner: Some(world.ada), ..link.clone() }.decide(), Ok(Decision::SignIn(world.ada)));
-        assert_eq!(Situation { account_owner: Some(world.eve), ..link.clone() }.decide(), Err(Refusal::OfAnother));
+        assert_eq!(Situation { account_owner: Some((world.ada, true)), ..link.clone() }.decide(), Ok(Decision::SignIn(world.ada)));
+        assert_eq!(Situation { account_owner: Some((world.eve, true)), ..link.clone() }.decide(), Err(Refusal::OfAnother));
         assert_eq!(Situation { flow_user: None, ..link }.decide(), Err(Refusal::OfAnother));
     }
 }

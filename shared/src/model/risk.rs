@@ -25,6 +25,12 @@ pub struct SignUpRisk {
 #[schema(value_type = u8, maximum = 100)]
 pub struct Score(u8);
 
+impl Score {
+    pub fn value(self) -> u8 {
+        self.0
+    }
+}
+
 impl<E: deserr::DeserializeError> deserr::Deserr<E> for Score {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         match u64::deserialize_from_value(value, location)? {

@@ -1,14 +1,18 @@
 //! Users. One item holds a user with all its contact channels and provider accounts, so that every rule about them is decided on one
 //! state and written by one condition on its version.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::email::Email;
-use super::id::{ChannelId, ProjectId, SessionId, UserId};
+use super::id::{ChannelId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
 use super::metadata::Metadata;
 use super::mfa::Totp;
+use super::outbox::Category;
+use super::permission::Grant;
 use super::project::ProjectConfig;
 use super::risk::RiskScores;
 use crate::crypto::digest::Digest;
@@ -18,6 +22,8 @@ use crate::entropy::Entropy;
 
 /// How many contact channels a user may have: the item stays far below DynamoDB's 400 KB, and a deletion fits one transaction.
 pub const MAX_CHANNELS: usize = 50;
+/// How many accounts at providers a user may have, for the same reason.
+pub const MAX_ACCOUNTS: usize = 20;
 
 /// A user of a project, as the table holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +64,15 @@ pub struct User {
     pub country_code: Option<String>,
     #[serde(default)]
     pub risk_scores: RiskScores,
+    /// The kinds of mails that the user does not want.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_categories: Vec<Category>,
+    /// The team that the user works with; the user is a member of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected_team_id: Option<TeamId>,
+    /// What the user may do in the whole project.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub permissions: BTreeSet<Grant>,
     /// Sessions of an earlier epoch are over; see [`Session::is_live`](super::session::Session::is_live).
     #[serde(default)]
     pub session_epoch: u64,
@@ -76,13 +91,18 @@ pub struct Channel {
     pub is_primary: bool,
 }
 
-/// An account at an OAuth provider that signs the user in.
+/// An account at an OAuth provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderAccount {
+    pub id: ProviderAccountId,
     pub provider_id: String,
     pub account_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<Email>,
+    /// Whether it signs the user in.
+    pub allow_sign_in: bool,
+    /// Whether the app gets access tokens for it.
+    pub allow_connected_accounts: bool,
 }
 
 /// A restriction that an administrator set.
@@ -125,6 +145,9 @@ impl User {
             server_metadata: None,
             country_code: None,
             risk_scores: RiskScores::default(),
+            refused_categories: Vec::new(),
+            selected_team_id: None,
+            permissions: BTreeSet::new(),
             session_epoch: 0,
             kept_session: None,
         }
@@ -163,6 +186,11 @@ impl User {
         channel.map(|channel| channel.is_verified = true).is_some()
     }
 
+    /// Whether the user does not want mails of this kind.
+    pub fn refuses(&self, category: Category) -> bool {
+        category.can_be_refused() && self.refused_categories.contains(&category)
+    }
+
     pub fn primary(&self) -> Option<&Channel> {
         self.channels.iter().find(|channel| channel.is_primary)
     }
@@ -196,7 +224,7 @@ impl User {
             name: self.display_name.clone(),
             email: primary.map(|channel| channel.value.to_string()),
             email_verified: primary.is_some_and(|channel| channel.is_verified),
-            selected_team: None,
+            selected_team: self.selected_team_id.map(|team| team.to_string()),
             signed_up_at: self.signed_up_at,
             restricted: self.restricted_reason(config),
             requires_totp: self.totp.is_some(),

@@ -5,10 +5,10 @@ use jiff::Timestamp;
 use super::email::Email;
 use super::id::ChannelId;
 use super::mfa::Totp;
+use super::profile_image::NewImage;
 use super::user::{Channel, MAX_CHANNELS, Restriction, User};
 use super::user_input::UserInput;
 use super::user_values::Note;
-use crate::crypto::digest::Digest;
 use crate::crypto::password::Hash;
 use crate::entropy::Entropy;
 use crate::http::change::Change;
@@ -20,8 +20,7 @@ pub struct UserPatch {
     pub password: Change<Hash>,
     /// The second factor, sealed.
     pub totp: Change<Totp>,
-    /// The address of the new picture, with its digest if it is kept here.
-    pub image: Change<(String, Option<Digest>)>,
+    pub image: NewImage,
     /// Whether a first primary address signs the user in when the change does not say.
     pub first_email_signs_in: bool,
 }
@@ -46,7 +45,8 @@ impl UserPatch {
         user.otp_enabled = input.otp_auth_enabled.unwrap_or(user.otp_enabled);
         user.risk_scores = input.risk_scores.unwrap_or(user.risk_scores);
         self.totp.clone().apply(&mut user.totp);
-        self.apply_image(user);
+        self.image.apply(&mut user.profile_image_url, &mut user.uploaded_image);
+        input.selected_team_id.clone().apply(&mut user.selected_team_id);
         if !self.password.is_keep() {
             self.password.clone().apply(&mut user.password);
             user.end_sessions(None);
@@ -55,20 +55,10 @@ impl UserPatch {
             user.upgrade(now);
         }
         if let Some(accounts) = &input.oauth_providers {
-            user.provider_accounts = accounts.iter().map(super::user_values::AccountInput::account).collect();
+            user.provider_accounts = accounts.iter().map(|account| account.account(entropy.uuid().into())).collect();
         }
         self.apply_restriction(user);
         self.apply_primary_email(user, entropy)
-    }
-
-    fn apply_image(&self, user: &mut User) {
-        match &self.image {
-            Change::Keep => {}
-            Change::Clear => (user.profile_image_url, user.uploaded_image) = (None, None),
-            // Sent back as it was read.
-            Change::Set((url, None)) if user.profile_image_url.as_ref() == Some(url) => {}
-            Change::Set((url, upload)) => (user.profile_image_url, user.uploaded_image) = (Some(url.clone()), upload.clone()),
-        }
     }
 
     fn apply_restriction(&self, user: &mut User) {
@@ -138,7 +128,7 @@ mod tests {
 
     fn patch(body: Value) -> UserPatch {
         let input = deserr::deserialize::<UserBody<Any>, _, Problems>(body).expect("a patch").0;
-        UserPatch { input, password: Change::Keep, totp: Change::Keep, image: Change::Keep, first_email_signs_in: true }
+        UserPatch { input, password: Change::Keep, totp: Change::Keep, image: NewImage::default(), first_email_signs_in: true }
     }
 
     fn changed(user: &User, body: Value) -> Result<User, Refused> {

@@ -6,7 +6,9 @@ use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use utoipa::ToSchema;
 
 use super::email::Email;
-use super::user::ProviderAccount;
+use super::id::ProviderAccountId;
+use super::provider_account::is_account_id;
+use super::user::{MAX_ACCOUNTS, ProviderAccount};
 use crate::crypto::password::Hash;
 use crate::product_api::input::rejected;
 
@@ -14,10 +16,6 @@ use crate::product_api::input::rejected;
 const MAX_NAME: usize = 256;
 /// Longest note about a restriction, in characters.
 const MAX_NOTE: usize = 4096;
-/// How many accounts at providers a user may be created with: a user is written in one transaction.
-const MAX_ACCOUNTS: usize = 20;
-/// Longest id of an account at a provider, in bytes; it is part of a key.
-const MAX_ACCOUNT_ID: usize = 512;
 
 /// A name of at most 256 characters; none when it is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,15 +54,19 @@ impl AccountInput {
 
     pub(super) fn are_distinct(accounts: &[Self]) -> bool {
         let mut seen = HashSet::new();
-        let is_new = |account: &Self| {
-            let has_ids = (1..=MAX_ACCOUNT_ID).contains(&account.account_id.len());
-            has_ids && seen.insert((account.id.clone(), account.account_id.clone()))
-        };
+        let is_new = |account: &Self| is_account_id(&account.account_id) && seen.insert((account.id.clone(), account.account_id.clone()));
         accounts.len() <= MAX_ACCOUNTS && accounts.iter().all(is_new)
     }
 
-    pub fn account(&self) -> ProviderAccount {
-        ProviderAccount { provider_id: self.id.clone(), account_id: self.account_id.clone(), email: self.email.clone() }
+    pub fn account(&self, id: ProviderAccountId) -> ProviderAccount {
+        ProviderAccount {
+            id,
+            provider_id: self.id.clone(),
+            account_id: self.account_id.clone(),
+            email: self.email.clone(),
+            allow_sign_in: true,
+            allow_connected_accounts: true,
+        }
     }
 }
 

@@ -2,15 +2,16 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::openapi::schema::AnyOfBuilder;
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::id::UserId;
+use super::id::{TeamId, UserId};
 use super::metadata::Metadata;
 use super::project::ProjectConfig;
 use super::risk::RiskScores;
+use super::team::Team;
+use super::team_view::TeamView;
 use super::user::{RestrictedReason, User};
 use crate::product_api::access::Level;
 
@@ -21,9 +22,8 @@ pub struct ClientUser {
     pub primary_email: Option<String>,
     pub primary_email_verified: bool,
     pub display_name: Option<String>,
-    #[schema(value_type = Option<Object>)]
-    pub selected_team: Option<Value>,
-    pub selected_team_id: Option<String>,
+    pub selected_team: Option<TeamView>,
+    pub selected_team_id: Option<TeamId>,
     pub profile_image_url: Option<String>,
     /// Milliseconds since the epoch.
     pub signed_up_at_millis: i64,
@@ -92,7 +92,8 @@ impl ToSchema for UserView {
 }
 
 impl ClientUser {
-    pub fn of(user: &User, config: &ProjectConfig) -> Self {
+    /// A user, with the team that it has selected, as it is read.
+    fn of(user: &User, config: &ProjectConfig, team: Option<TeamView>) -> Self {
         let primary = user.primary();
         let restricted = user.restricted_reason(config);
         Self {
@@ -100,8 +101,8 @@ impl ClientUser {
             primary_email: primary.map(|channel| channel.value.to_string()),
             primary_email_verified: primary.is_some_and(|channel| channel.is_verified),
             display_name: user.display_name.clone(),
-            selected_team: None,
-            selected_team_id: None,
+            selected_team_id: team.as_ref().map(TeamView::id),
+            selected_team: team,
             profile_image_url: user.profile_image_url.clone(),
             signed_up_at_millis: user.signed_up_at.as_millisecond(),
             has_password: user.password.is_some(),
@@ -131,18 +132,19 @@ impl ClientUser {
 
 impl UserView {
     /// What a reader of this access type sees.
-    pub fn of(user: &User, last_active_at: Timestamp, config: &ProjectConfig, level: Level) -> Self {
+    pub fn of(user: &User, last_active_at: Timestamp, config: &ProjectConfig, level: Level, team: Option<&Team>) -> Self {
         match level {
-            Level::Client => Self::Client(Box::new(ClientUser::of(user, config))),
-            Level::Server | Level::Admin => Self::Server(Box::new(ServerUser::of(user, last_active_at, config))),
+            Level::Client => Self::Client(Box::new(ClientUser::of(user, config, team.map(|team| TeamView::of(team, level))))),
+            Level::Server | Level::Admin => Self::Server(Box::new(ServerUser::of(user, last_active_at, config, team))),
         }
     }
 }
 
 impl ServerUser {
-    pub fn of(user: &User, last_active_at: Timestamp, config: &ProjectConfig) -> Self {
+    /// A user, with the team that it has selected.
+    pub fn of(user: &User, last_active_at: Timestamp, config: &ProjectConfig, team: Option<&Team>) -> Self {
         Self {
-            client: ClientUser::of(user, config),
+            client: ClientUser::of(user, config, team.map(|team| TeamView::of(team, Level::Server))),
             primary_email_auth_enabled: user.primary().is_some_and(|channel| channel.used_for_auth),
             server_metadata: user.server_metadata.clone(),
             last_active_at_millis: last_active_at.as_millisecond(),

@@ -228,6 +228,11 @@ pub fn find(id: &str) -> Option<&'static Provider> {
     CATALOG.iter().find(|provider| provider.id == id)
 }
 
+/// The ids of all of them.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    CATALOG.iter().map(|provider| provider.id)
+}
+
 /// What an OpenID issuer outside the catalog is asked for.
 pub const OPENID_SCOPE: &str = "openid email profile";
 /// And the parameters it gets besides: a refresh token is given to those who ask for consent (OpenID Connect Core §11).

@@ -16,7 +16,7 @@ use crate::model::session::after;
 
 /// A provider with everything that a call to it takes.
 pub struct Peer<'a> {
-    outgoing: Outgoing,
+    outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
     client_secret: SecretString,
     now: Timestamp,
@@ -59,10 +59,10 @@ enum Source {
 
 impl<'a> Peer<'a> {
     /// Opens the project's secret at the provider.
-    pub fn new(app: &App, project: &Project, provider: &'a OAuthProvider) -> Result<Self, seal::Error> {
+    pub fn new(app: &'a App, project: &Project, provider: &'a OAuthProvider) -> Result<Self, seal::Error> {
         let owner = secret_owner(project.id.as_str(), &provider.id);
         let client_secret = app.sealer.open(&owner, &provider.client_secret)?;
-        Ok(Self { outgoing: Outgoing::new(app.settings.allow_private_issuers), provider, client_secret, now: app.clock.now() })
+        Ok(Self { outgoing: Outgoing::new(&app.settings), provider, client_secret, now: app.clock.now() })
     }
 
     async fn endpoints(&self) -> Result<Endpoints, Fault> {

@@ -25,7 +25,7 @@ fn senseless(text: impl Into<String>) -> Fault {
 }
 
 /// The claims of a token that is what it should be.
-pub async fn verify(outgoing: Outgoing, token: &str, expected: &Expected<'_>, now: Timestamp) -> Result<Value, Fault> {
+pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>, now: Timestamp) -> Result<Value, Fault> {
     jws::install();
     let header = jsonwebtoken::decode_header(token).map_err(|error| senseless(error.to_string()))?;
     if !jws::VERIFIED.contains(&header.alg) {

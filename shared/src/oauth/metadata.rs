@@ -54,14 +54,14 @@ impl Metadata {
 }
 
 /// The endpoints of an issuer. The document must name the issuer that was asked for (Discovery §4.3).
-pub async fn discover(outgoing: Outgoing, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
+pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
     let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
     let metadata: Metadata = document(outgoing, &url, FRESH, now).await?;
     if metadata.issuer == issuer { Ok(metadata) } else { Err(Fault::Senseless(format!("{issuer} calls itself {}", metadata.issuer))) }
 }
 
 /// The key of a token: by its id, or the only one there is.
-pub async fn key(outgoing: Outgoing, jwks_uri: &str, id: Option<&str>, now: Timestamp) -> Result<Jwk, Fault> {
+pub async fn key(outgoing: Outgoing<'_>, jwks_uri: &str, id: Option<&str>, now: Timestamp) -> Result<Jwk, Fault> {
     for fresh in [FRESH, AGAIN] {
         let keys: JwkSet = document(outgoing, jwks_uri, fresh, now).await?;
         let found = match id {
@@ -75,7 +75,7 @@ pub async fn key(outgoing: Outgoing, jwks_uri: &str, id: Option<&str>, now: Time
     Err(Fault::Senseless("the token's key is not among the issuer's".to_owned()))
 }
 
-async fn document<T: DeserializeOwned>(outgoing: Outgoing, url: &str, fresh: SignedDuration, now: Timestamp) -> Result<T, Fault> {
+async fn document<T: DeserializeOwned>(outgoing: Outgoing<'_>, url: &str, fresh: SignedDuration, now: Timestamp) -> Result<T, Fault> {
     let kept = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner).get(url).cloned();
     let kept = kept.filter(|kept| now.duration_since(kept.read_at).abs() < fresh);
     let document = match kept {

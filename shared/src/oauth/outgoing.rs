@@ -2,6 +2,7 @@
 //! proxies, two seconds, bounded answers, and every address is looked at after its name was resolved and before a connection is made
 //! (SSRF, CWE-918; a check of the name alone would fall to DNS rebinding).
 
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -11,6 +12,8 @@ use reqwest::{Client, RequestBuilder, Response, redirect};
 use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 use url::{Host, Url};
+
+use crate::settings::Settings;
 
 /// How long a call may take, from the name's resolution to the last byte.
 const BUDGET: Duration = Duration::from_secs(2);
@@ -36,14 +39,24 @@ pub enum Fault {
 
 /// A client for providers.
 #[derive(Clone, Copy)]
-pub struct Outgoing {
+pub struct Outgoing<'a> {
     /// Whether loopback, private and link-local addresses, and plain HTTP, may be called.
     allow_private: bool,
+    /// What answers in place of every `https` host.
+    stand_in: Option<&'a str>,
 }
 
-impl Outgoing {
-    pub fn new(allow_private: bool) -> Self {
-        Self { allow_private }
+impl<'a> Outgoing<'a> {
+    pub fn new(settings: &'a Settings) -> Self {
+        Self { allow_private: settings.allow_private_issuers, stand_in: settings.provider_stand_in.as_deref() }
+    }
+
+    /// Where an endpoint is: there, or at what stands in for it.
+    pub fn place(self, endpoint: &str) -> Cow<'_, str> {
+        match self.stand_in.zip(endpoint.strip_prefix("https://")) {
+            Some((base, rest)) => Cow::Owned(format!("{base}/{rest}")),
+            None => Cow::Borrowed(endpoint),
+        }
     }
 
     /// Reads a JSON document.
@@ -74,7 +87,7 @@ impl Outgoing {
 
     /// A URL that may be called, as far as the URL tells.
     fn check(self, text: &str) -> Result<Url, Fault> {
-        let url = Url::parse(text).map_err(|_| Fault::Senseless("an endpoint is not a URL".to_owned()))?;
+        let url = Url::parse(&self.place(text)).map_err(|_| Fault::Senseless("an endpoint is not a URL".to_owned()))?;
         let address = match url.host() {
             Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
             Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
@@ -205,6 +218,10 @@ fn embedded(address: Ipv6Addr) -> Option<std::net::Ipv4Addr> {
 mod tests {
     use super::*;
 
+    fn outgoing(allow_private: bool) -> Outgoing<'static> {
+        Outgoing { allow_private, stand_in: None }
+    }
+
     #[test]
     fn only_addresses_of_the_public_internet_are_public() {
         let private = [
@@ -242,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_url_that_leads_inside_is_refused_before_a_request() {
-        let outside = Outgoing::new(false);
+        let outside = outgoing(false);
         for url in [
             "http://issuer.example/x",
             "https://127.0.0.1/x",
@@ -256,12 +273,12 @@ mod tests {
             assert!(outside.check(url).is_err(), "{url}");
         }
         assert!(outside.check("https://issuer.example/x").is_ok());
-        assert!(Outgoing::new(true).check("http://127.0.0.1:3000/x").is_ok() && Outgoing::new(true).check("file:///x").is_err());
+        assert!(outgoing(true).check("http://127.0.0.1:3000/x").is_ok() && outgoing(true).check("file:///x").is_err());
     }
 
     #[tokio::test]
     async fn a_name_that_resolves_to_this_machine_is_not_called() {
-        let fault = Outgoing::new(false).get("https://localhost/x", None, None).await.expect_err("localhost is not public");
+        let fault = outgoing(false).get("https://localhost/x", None, None).await.expect_err("localhost is not public");
         assert!(matches!(fault, Fault::Private(_)), "{fault}");
     }
 }

@@ -1,22 +1,48 @@
 //! Changes of a user that an operation makes: decided on what the user is, written on the condition that it still is, and decided again
 //! when it is not.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
+
 use super::access::Access;
 use super::error::{Error, KnownError};
 use crate::App;
 use crate::model::code::Rejected;
 use crate::model::id::{ProjectId, UserId};
+use crate::model::place::Place;
+use crate::model::project::ProjectConfig;
+use crate::model::sign_up_rule::{Attempt, AuthMethod, judge};
+use crate::model::team::Team;
 use crate::model::user::User;
 use crate::store::accounts::Outcome;
 use crate::store::users::UserRow;
-use crate::store::{self, MAX_WRITES, Write};
+use crate::store::{self, Write};
 
 /// How often a change looks again. An account that changes more often within one request is under attack, not in use.
 const TRIES: u32 = 5;
 
+/// How long a deletion goes on; a Lambda has ten seconds.
+const BUDGET: Duration = Duration::from_secs(6);
+
 /// What is done with a change that is written: whoever makes it says what else belongs to the transaction.
 #[derive(Debug, Default)]
 pub struct With(pub Vec<Write>);
+
+impl With {
+    /// Puts a write before the others: its place is then 0 among those that fail.
+    pub fn first(&mut self, write: Write) {
+        self.0.insert(0, write);
+    }
+}
+
+/// The team that a user has selected.
+pub async fn selected_team(app: &App, project: &ProjectId, user: &User) -> Result<Option<Team>, store::Error> {
+    match user.selected_team_id {
+        Some(team) => Ok(app.store.team(project, team).await?.map(|row| row.team)),
+        None => Ok(None),
+    }
+}
 
 /// The user of an id: read already when it is the current one.
 pub async fn read<L>(app: &App, access: &Access<L>, id: UserId) -> Result<Option<UserRow>, Error> {
@@ -60,6 +86,15 @@ pub async fn change_read(
     Err(KnownError::ServiceUnavailable.into())
 }
 
+/// Lets a new user sign up as the project's rules say: as it is, restricted, or not at all. `user` has its first address.
+pub fn admit(config: &ProjectConfig, user: &mut User, method: AuthMethod<'_>, place: &Place) -> Result<(), KnownError> {
+    let email = user.primary().map(|channel| channel.value.clone());
+    let country_code = place.country_code.as_deref();
+    let attempt = Attempt { email: email.as_ref(), method, country_code, risk: user.risk_scores.sign_up };
+    let verdict = judge(&config.sign_up_rules, config.sign_up_rules_default_action, &attempt);
+    verdict.apply(user).map_err(|message| KnownError::SignUpRejected { message })
+}
+
 /// Creates a user, with `others` in the same transaction.
 pub async fn create(app: &App, project: &ProjectId, user: &User, With(others): With) -> Result<(), Error> {
     match app.store.create_account(project, user, others).await? {
@@ -86,12 +121,13 @@ pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
     }
 }
 
-/// Deletes a user; `missing` when there is none.
+/// Deletes a user; `missing` when there is none. A user of very many teams loses them first, and goes last: sending the request again
+/// goes on where one was interrupted.
 pub async fn delete(app: &App, project: &ProjectId, id: UserId, missing: KnownError) -> Result<(), Error> {
-    for _ in 0..TRIES {
-        let (row, sessions) = tokio::try_join!(app.store.user(project, id), app.store.sessions(project, id, None, MAX_WRITES, |_| true))?;
-        let row = row.ok_or_else(|| missing.clone())?;
-        if let Outcome::Done = app.store.delete_account(project, &row, &sessions.sessions).await? {
+    let end = Instant::now() + BUDGET;
+    while Instant::now() < end {
+        let account = app.store.account(project, id).await?.ok_or_else(|| missing.clone())?;
+        if let Outcome::Done = app.store.delete_account(project, &account).await? {
             return Ok(());
         }
     }

@@ -18,9 +18,10 @@ use crate::App;
 use crate::http::describe::{Describe, Description};
 use crate::model::code::{Code, Purpose, StoredCode};
 use crate::model::id::{ProjectId, UserId};
+use crate::model::invitation::Invitation;
 use crate::model::mfa::MfaAttempt;
 use crate::store::users::UserRow;
-use crate::store::{self, codes};
+use crate::store::{self, codes, invitations};
 
 /// A kind of code, as a type.
 pub trait CodeKind: Send + Sync + 'static {
@@ -44,6 +45,9 @@ pub struct VerificationCode;
 /// Codes of [`Purpose::ResetPassword`].
 #[derive(Debug)]
 pub struct ResetCode;
+/// Codes of invitations to teams.
+#[derive(Debug)]
+pub struct InvitationCode;
 /// Codes of sign-ins that wait for a second factor.
 #[derive(Debug)]
 pub struct AttemptCode;
@@ -81,6 +85,14 @@ impl CodeKind for ResetCode {
 
     fn name() -> &'static str {
         Self::PURPOSE.name()
+    }
+}
+
+impl CodeKind for InvitationCode {
+    type Stored = Invitation;
+
+    fn name() -> &'static str {
+        invitations::PURPOSE
     }
 }
 

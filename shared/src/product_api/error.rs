@@ -12,6 +12,7 @@ use super::limits;
 use crate::model::code::Rejected;
 use crate::model::limit::Refused;
 use crate::model::password::Unacceptable;
+use crate::model::permission;
 use crate::model::user::RestrictedReason;
 use crate::store;
 
@@ -91,6 +92,8 @@ pub enum KnownError {
     UserIdDoesNotExist { user_id: String },
     #[error("the project does not accept new accounts")]
     SignUpNotEnabled,
+    #[error("{message}")]
+    SignUpRejected { message: String },
     #[error("the project does not use passwords")]
     PasswordAuthenticationNotEnabled,
     #[error("the address or the password is wrong")]
@@ -158,11 +161,37 @@ pub enum KnownError {
     #[error("this provider account signs another user in")]
     OauthProviderAccountIdAlreadyUsedForSignIn,
 
+    #[error("there is no team {team_id}")]
+    TeamNotFound { team_id: String },
     #[error("the user {user_id} is no member of the team {team_id}")]
     TeamMembershipNotFound { team_id: String, user_id: String },
+    #[error("the user is a member of the team already")]
+    TeamMembershipAlreadyExists,
+    #[error("this needs the permission {permission_id} in the team {team_id}")]
+    TeamPermissionRequired { team_id: String, user_id: String, permission_id: String },
+    #[error("the user {user_id} does not have the permission {permission_id} in the team {team_id}")]
+    TeamPermissionNotFound { team_id: String, user_id: String, permission_id: String },
+    #[error("a restricted user cannot accept an invitation")]
+    TeamInvitationRestrictedUserNotAllowed { restricted_reason: RestrictedReason },
+    #[error("the invitation was sent to an address that is not a verified one of this user")]
+    TeamInvitationEmailMismatch,
+    #[error("there is no permission {permission_id}")]
+    PermissionNotFound { permission_id: String },
+    #[error("the permission {permission_id} is one of the scope {actual_scope}, not {expected_scope}")]
+    WrongPermissionScope { permission_id: String, expected_scope: String, actual_scope: String },
+    #[error("there is no permission {permission_id} that could be contained")]
+    ContainedPermissionNotFound { permission_id: String },
+    #[error("there is a permission {permission_id} already")]
+    PermissionIdAlreadyExists { permission_id: String },
 
+    #[error("there is no such set of API keys")]
+    ApiKeyNotFound,
     #[error("the mail cannot be edited any more: its status is {status}")]
     EmailNotEditable { email_id: String, status: String },
+    #[error("the mail cannot be rendered: {error}")]
+    EmailRenderingError { error: String },
+    #[error("the project sends faster already, until {expires_at}")]
+    EmailCapacityBoostAlreadyActive { expires_at: String },
 
     // Codes of our own (WIRE.md, decision 2): in the body alone.
     #[error("there is nothing at this path")]
@@ -181,8 +210,22 @@ pub enum KnownError {
     SessionNotFound,
     #[error("the user has no such contact channel")]
     ContactChannelNotFound,
+    #[error("the user has no such account at a provider")]
+    ProviderAccountNotFound,
+    #[error("a user has at most {max} accounts at providers")]
+    TooManyProviderAccounts { max: usize },
+    #[error("the user could not sign in any more; give it another way first")]
+    LastSignInMethod,
     #[error("there is no such mail")]
     EmailNotFound,
+    #[error("there is no such template")]
+    EmailTemplateNotFound,
+    #[error("there is no such theme")]
+    EmailThemeNotFound,
+    #[error("there is no such draft")]
+    EmailDraftNotFound,
+    #[error("there is no such category of mails")]
+    NotificationCategoryNotFound,
     #[error("the cursor is not one of this list")]
     InvalidCursor,
     #[error("the header {header} was sent twice with different values, or is not text")]
@@ -207,6 +250,12 @@ pub enum KnownError {
     ContactChannelAlreadyExists,
     #[error("this sign-in was not begun here, not in this browser, or is over; begin again")]
     OauthStateNotFound,
+    #[error("the project does not let clients create teams")]
+    TeamCreationNotEnabled,
+    #[error("the permission {permission_id} would contain itself")]
+    PermissionContainsItself { permission_id: String },
+    #[error("a project has at most {max} permissions of each scope")]
+    TooManyPermissions { max: usize },
     #[error("{0}")]
     RateLimited(Refused),
 }
@@ -221,7 +270,14 @@ const OWN_CODES: &[&str] = &[
     "FORBIDDEN",
     "SESSION_NOT_FOUND",
     "CONTACT_CHANNEL_NOT_FOUND",
+    "PROVIDER_ACCOUNT_NOT_FOUND",
+    "TOO_MANY_PROVIDER_ACCOUNTS",
+    "LAST_SIGN_IN_METHOD",
     "EMAIL_NOT_FOUND",
+    "EMAIL_TEMPLATE_NOT_FOUND",
+    "EMAIL_THEME_NOT_FOUND",
+    "EMAIL_DRAFT_NOT_FOUND",
+    "NOTIFICATION_CATEGORY_NOT_FOUND",
     "INVALID_CURSOR",
     "CONFLICTING_HEADERS",
     "PRECONDITION_FAILED",
@@ -234,6 +290,9 @@ const OWN_CODES: &[&str] = &[
     "PROFILE_IMAGE_NOT_FOUND",
     "OAUTH_STATE_NOT_FOUND",
     "CONTACT_CHANNEL_ALREADY_EXISTS",
+    "TEAM_CREATION_NOT_ENABLED",
+    "PERMISSION_CONTAINS_ITSELF",
+    "TOO_MANY_PERMISSIONS",
     "RATE_LIMITED",
 ];
 
@@ -273,16 +332,21 @@ impl KnownError {
             | PublishableClientKeyRequiredForProject { .. } | ServerAuthenticationRequired | AdminAuthenticationRequired
             | UnparsableAdminAccessToken | AdminAccessTokenExpired { .. } | AdminAccessTokenIsNotAdmin | UnparsableAccessToken
             | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
-            | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported => StatusCode::UNAUTHORIZED,
+            | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported | TeamPermissionRequired { .. }
+            | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,
             // SPEC.md: insufficient permission yields 403.
-            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | Forbidden | MagicLinkNotEnabled
-            | UserDeletionNotEnabled => StatusCode::FORBIDDEN,
+            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | MagicLinkNotEnabled
+            | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
+            | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
-            | EmailNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound => StatusCode::NOT_FOUND,
+            | ProviderAccountNotFound | ApiKeyNotFound | EmailNotFound | EmailTemplateNotFound | EmailThemeNotFound | EmailDraftNotFound
+            | NotificationCategoryNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound | TeamNotFound { .. } | PermissionNotFound { .. }
+            | WrongPermissionScope { .. } => StatusCode::NOT_FOUND,
             MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
             ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } | OauthConnectionAlreadyConnectedToAnotherUser
-            | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed | EmailAlreadyVerified | ContactChannelAlreadyExists => StatusCode::CONFLICT,
+            | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed | EmailAlreadyVerified | ContactChannelAlreadyExists
+            | EmailCapacityBoostAlreadyActive { .. } | LastSignInMethod | TeamMembershipAlreadyExists => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
@@ -342,6 +406,29 @@ impl From<Rejected> for KnownError {
             Rejected::AlreadyUsed => Self::VerificationCodeAlreadyUsed,
             Rejected::TooManyAttempts => Self::VerificationCodeMaxAttemptsReached,
         }
+    }
+}
+
+impl From<permission::Refused> for KnownError {
+    fn from(refused: permission::Refused) -> Self {
+        match refused {
+            permission::Refused::NotFound(id) => Self::PermissionNotFound { permission_id: id.to_string() },
+            permission::Refused::OtherScope { id, expected, actual } => Self::WrongPermissionScope {
+                permission_id: id.to_string(),
+                expected_scope: expected.name().to_owned(),
+                actual_scope: actual.name().to_owned(),
+            },
+            permission::Refused::ContainedNotFound(id) => Self::ContainedPermissionNotFound { permission_id: id.to_string() },
+            permission::Refused::AlreadyExists(id) => Self::PermissionIdAlreadyExists { permission_id: id.to_string() },
+            permission::Refused::Cycle(id) => Self::PermissionContainsItself { permission_id: id.to_string() },
+            permission::Refused::TooMany => Self::TooManyPermissions { max: permission::MAX_DEFINITIONS },
+        }
+    }
+}
+
+impl From<permission::Refused> for Error {
+    fn from(refused: permission::Refused) -> Self {
+        Self::Known(refused.into())
     }
 }
 

@@ -14,6 +14,7 @@ use super::error::{ErrorCode, KnownError};
 use super::family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, names};
 use super::input::ParsedBody;
 use crate::App;
+use crate::http::Route;
 use crate::store::retry;
 
 /// Largest body, in bytes (WIRE.md, decision 16).
@@ -23,7 +24,9 @@ const MAX_BODY_BYTES: usize = 256 * 1024;
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     answered(&app, request, |request| async {
         let (parts, body) = request.into_parts();
-        match read_body(&parts.method, &parts.headers, body).await {
+        let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.ignores_body);
+        let body = if is_ignored { Ok(None) } else { read_body(&parts.method, &parts.headers, body).await };
+        match body {
             Ok(body) => {
                 let mut request = Request::from_parts(parts, Body::empty());
                 request.extensions_mut().insert(ParsedBody(body));
@@ -43,16 +46,13 @@ pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next
 async fn answered<F: Future<Output = Response>>(app: &App, request: Request, answer: impl FnOnce(Request) -> F) -> Response {
     let request_id = app.entropy.request_id();
     let headers = request.headers().clone();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let response = retry::within(retry::BUDGET, answer(request)).await;
-    tracing::info!(%method, path, status = response.status().as_u16(), request_id, "answered");
     finish(&headers, &request_id, response)
 }
 
 /// The answer to a handler that panicked.
-pub fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
-    tracing::error!(panic = text.as_deref().unwrap_or("unknown"), "an operation panicked");
+pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
+    tracing::error!("an operation panicked");
     KnownError::InternalError.into_response()
 }
 

@@ -13,6 +13,7 @@ pub mod input;
 mod layer;
 pub mod limits;
 pub mod literal;
+pub mod teams;
 
 pub use access::{Access, Admin, Client, Server};
 pub use error::{Error, KnownError};

@@ -4,12 +4,13 @@
 //! longer is gets free, and a claim says whether its address is verified. The user is the first write, so a caller knows from a conflict
 //! whether the user changed meanwhile (look again) or somebody else has the address or the account.
 
+use super::authorizations::drop_tokens;
+use super::memberships::remove_deleted;
 use super::sessions::session_key;
 use super::users::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, user_key};
-use super::{Error, MAX_WRITES, Store, Write, images, integer, provider_accounts, string};
+use super::{Error, MAX_WRITES, Store, Write, failure, images, integer, provider_accounts, string};
 use crate::model::email::Email;
-use crate::model::id::ProjectId;
-use crate::model::session::Session;
+use crate::model::id::{ProjectId, SessionId, TeamId, UserId};
 use crate::model::user::{Channel, ProviderAccount, User};
 
 /// What became of a change.
@@ -63,15 +64,19 @@ fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<
 }
 
 fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
-    let has = |user: &User, account: &ProviderAccount| {
-        user.provider_accounts.iter().any(|own| (&own.provider_id, &own.account_id) == (&account.provider_id, &account.account_id))
-    };
+    let of = |user: &User, account: &ProviderAccount| user.provider_accounts.iter().find(|own| own.is_same(account)).cloned();
     let mut writes = Vec::new();
-    for account in after.provider_accounts.iter().filter(|account| !has(before, account)) {
-        writes.push((Claimed::Account(account.clone()), provider_accounts::claim(project, account, after.id)?));
+    for account in &after.provider_accounts {
+        let write = match of(before, account) {
+            None => provider_accounts::claim(project, account, after.id)?,
+            Some(old) if old.allow_sign_in != account.allow_sign_in => provider_accounts::renew_claim(project, account, after.id)?,
+            Some(_) => continue,
+        };
+        writes.push((Claimed::Account(account.clone()), write));
     }
-    for account in before.provider_accounts.iter().filter(|account| !has(after, account)) {
-        writes.push((Claimed::Account(account.clone()), provider_accounts::release(project, account, before.id)));
+    for account in before.provider_accounts.iter().filter(|account| of(after, account).is_none()) {
+        let gone = [provider_accounts::release(project, account, before.id), drop_tokens(project, before.id, account)];
+        writes.extend(gone.map(|write| (Claimed::Account(account.clone()), write)));
     }
     Ok(writes)
 }
@@ -118,22 +123,69 @@ impl Store {
         }
     }
 
-    /// Deletes a user with its picture, and frees its addresses and accounts; its sessions are over with it. [`Outcome::Changed`] when it
-    /// changed meanwhile.
+    /// A user with what goes when it is deleted: one Query, which reads the user before what it has.
+    pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
+        let answer = self
+            .client
+            .query()
+            .table_name(&self.table)
+            .key_condition_expression("pk = :pk AND sk BETWEEN :session AND :user")
+            .expression_attribute_values(":pk", string(user_key(project, id).pk))
+            .expression_attribute_values(":session", string("SESSION#"))
+            .expression_attribute_values(":user", string("USER"))
+            .scan_index_forward(false)
+            .consistent_read(true)
+            .limit(i32::try_from(MAX_WRITES).unwrap_or(i32::MAX))
+            .send()
+            .await
+            .map_err(failure)?;
+        let (mut row, mut teams, mut sessions) = (None, Vec::new(), Vec::new());
+        for item in answer.items.unwrap_or_default() {
+            let sk = item.get("sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
+            match sk.split_once('#') {
+                None => row = Some(UserRow::of(item)?),
+                Some(("TEAM", id)) => teams.extend(TeamId::parse(id).ok()),
+                Some((_, id)) => sessions.extend(SessionId::parse(id).ok()),
+            }
+        }
+        Ok(row.map(|row| Account { row, teams, sessions }))
+    }
+
+    /// Deletes a user with its picture, its providers' tokens and its memberships, and frees its addresses and accounts; its sessions are over with it.
+    /// [`Outcome::Changed`] when it changed meanwhile, or has more memberships than one transaction takes: those of `account` that do not
+    /// fit are deleted then, and the user is still there to be looked at again. Whoever joins a team changes the user, so none is missed.
     ///
-    /// Of `sessions`, which tell where the user was, as many go in the same transaction as it holds: more than people have. Others are
+    /// Of the sessions, which tell where the user was, as many go in the same transaction as it holds: more than people have. Others are
     /// good for nothing, and expire.
-    pub async fn delete_account(&self, project: &ProjectId, row: &UserRow, sessions: &[Session]) -> Result<Outcome, Error> {
-        let user = Write::delete(user_key(project, row.user.id)).on("version = :old").value(":old", integer(row.version));
+    pub async fn delete_account(&self, project: &ProjectId, account: &Account) -> Result<Outcome, Error> {
+        let Account { row, teams, sessions } = account;
+        let id = row.user.id;
+        let memberships = |teams: &[TeamId]| -> Vec<Write> { teams.iter().flat_map(|team| remove_deleted(project, id, *team)).collect() };
+        let user = Write::delete(user_key(project, id)).on("version = :old").value(":old", integer(row.version));
         let emails = claimed(&row.user).map(|channel| release(project, &row.user, &channel.value));
-        let accounts = row.user.provider_accounts.iter().map(|account| provider_accounts::release(project, account, row.user.id));
-        let image = row.user.uploaded_image.as_ref().map(|image| images::delete(project, row.user.id, image));
-        let sessions = sessions.iter().map(|session| Write::delete(session_key(project, row.user.id, session.id)));
-        let writes = [user].into_iter().chain(emails).chain(accounts).chain(image).chain(sessions).take(MAX_WRITES);
-        match self.transact(writes).await {
+        let accounts = account_writes(project, &row.user, &User { provider_accounts: Vec::new(), ..row.user.clone() })?;
+        let accounts = accounts.into_iter().map(|(_, write)| write);
+        let image = row.user.uploaded_image.as_ref().map(|image| images::delete(project, id, image));
+        let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(image).collect();
+        if teams.len() > MAX_WRITES.saturating_sub(all.len()) / 2 {
+            let chunks = teams.chunks(MAX_WRITES / 2).map(|teams| self.transact(memberships(teams)));
+            futures_util::future::try_join_all(chunks).await?;
+            return Ok(Outcome::Changed);
+        }
+        let sessions = sessions.iter().map(|session| Write::delete(session_key(project, id, *session)));
+        match self.transact(all.into_iter().chain(memberships(teams)).chain(sessions).take(MAX_WRITES)).await {
             Ok(()) => Ok(Outcome::Done),
             Err(Error::Conflict(_)) => Ok(Outcome::Changed),
             Err(error) => Err(error),
         }
     }
+}
+
+/// A user with what goes when it is deleted.
+#[derive(Debug)]
+pub struct Account {
+    row: UserRow,
+    /// Of very many, some.
+    teams: Vec<TeamId>,
+    sessions: Vec<SessionId>,
 }

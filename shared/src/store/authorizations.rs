@@ -117,6 +117,11 @@ pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount,
     Write::put(tokens_key(project, user, account), tokens)
 }
 
+/// Forgets the tokens of an account, if there are any.
+pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Write {
+    Write::delete(tokens_key(project, user, account))
+}
+
 impl Store {
     /// Remembers an authorization under its inner state.
     pub async fn begin_authorization(&self, state: &SecretString, authorization: &Authorization) -> Result<(), Error> {

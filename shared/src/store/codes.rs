@@ -3,6 +3,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | code | `C#<P>#<purpose>#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
+//! | code of an invitation | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | the same |
 //! | attempt code of a second factor | `C#<P>#mfa#<digest of the nonce>` | `CODE` | the same |
 //!
 //! A code is kept under its nonce, the 39 characters that are not typed: whoever guesses at the typed six tries the same item, so one
@@ -27,12 +28,12 @@ fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
 /// What is in the key of attempt codes in place of a purpose.
 pub(crate) const MFA: &str = "mfa";
 
-fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_at: Timestamp) -> Result<Write, Error> {
+pub(super) fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_at: Timestamp) -> Result<Write, Error> {
     let write = Write::create(key, stored)?;
     Ok(write.attribute("digest", string(code.digest().as_str())).attribute("attempts", integer(0)).expires(expires_at))
 }
 
-fn redeem_at(key: Key) -> Write {
+pub(super) fn redeem_at(key: Key) -> Write {
     Write::update(key, "SET d.used = :yes")
         .on("d.used = :no")
         .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
@@ -81,6 +82,16 @@ impl Store {
     pub async fn try_attempt(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<MfaAttempt, Rejected>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, MFA, code), code).await?;
         Ok(MfaAttempt::check(stored, attempts, now))
+    }
+
+    /// Counts an attempt at a code of another kind than those of mails, and gives what is stored if it is right, with the number of attempts.
+    pub(super) async fn try_code_of<T: DeserializeOwned>(
+        &self,
+        project: &ProjectId,
+        kind: &str,
+        code: &Code,
+    ) -> Result<(Option<T>, u32), Error> {
+        self.try_at(code_key(project, kind, code), code).await
     }
 
     /// Counts an attempt, and gives what is stored if the code is right, with the number of attempts.

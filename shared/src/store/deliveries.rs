@@ -42,12 +42,13 @@ fn letter(fate: Fate) -> char {
     }
 }
 
-/// Counts a fate of a mail.
-fn count(project: &ProjectId, id: EmailId, fate: Fate, at: Timestamp) -> Write {
+/// Counts what became of a mail, in one item.
+fn count(project: &ProjectId, id: EmailId, fates: &[Fate], at: Timestamp) -> Write {
     let (shard, minute) = (id.uuid().as_bytes()[14] % COUNT_SHARDS, minute(at));
-    let counter = format!("{}{:02}", letter(fate), minute.rem_euclid(HOUR));
+    let counters: Vec<String> = fates.iter().map(|fate| format!("{}{:02} :one", letter(*fate), minute.rem_euclid(HOUR))).collect();
     let forgotten = after(at, SignedDuration::from_mins(MONTH + HOUR));
-    Write::update(Key::new(partition(project, shard), position(minute)), format!("SET #ttl = :ttl ADD {counter} :one"))
+    let key = Key::new(partition(project, shard), position(minute));
+    Write::update(key, format!("SET #ttl = :ttl ADD {}", counters.join(", ")))
         .name("#ttl", table::TTL)
         .value(":ttl", integer(forgotten.as_second()))
         .value(":one", integer(1))
@@ -69,13 +70,14 @@ fn counts(item: &Item) -> impl Iterator<Item = (i64, Fate, u64)> + '_ {
 }
 
 impl Store {
-    /// Replaces an entry that has just come to its stage, and counts its fate with it; `Conflict` when somebody changed it since.
+    /// Replaces an entry, and counts what became of its mail by that; `Conflict` when somebody changed it since.
     pub async fn settle_outbox_entry(&self, row: &OutboxRow, entry: &OutboxEntry) -> Result<(), Error> {
         let replacement = replacement(&row.project, entry, row.version)?;
-        match entry.fate() {
-            Some((fate, at)) => self.transact([replacement, count(&row.project, entry.id, fate, at)]).await,
-            None => self.write(replacement).await,
+        let fates: Vec<Fate> = entry.fates_since(&row.entry).collect();
+        if fates.is_empty() {
+            return self.write(replacement).await;
         }
+        self.transact([replacement, count(&row.project, entry.id, &fates, entry.updated_at)]).await
     }
 
     /// What became of a project's mails in the last month, by the minute.

@@ -3,15 +3,16 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | project | `P#<P>` | `PROJECT` | 1 unit to read, with every request |
-//! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request that has a key |
+//! | key | `P#<P>` | `KEY#<digest>` | see [`super::key_sets`] |
 //! | list of projects | `PROJECTS` | `<P>` | read by the command line alone |
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Key, Store, Write, entity, integer, number};
+use super::{Error, Key, Store, Write, entity, integer, key_sets, number};
 use crate::crypto::digest::Digest;
 use crate::model::id::ProjectId;
+use crate::model::key_set::NewKeys;
 use crate::model::project::{ApiKey, Project};
 
 /// A project with the version that a change of it is conditional on.
@@ -26,7 +27,11 @@ pub fn project_key(project: &ProjectId) -> Key {
 }
 
 pub fn api_key_key(project: &ProjectId, key: &SecretString) -> Key {
-    Key::new(format!("P#{project}"), format!("KEY#{}", Digest::of(key.expose_secret())))
+    key_key(project, &Digest::of(key.expose_secret()))
+}
+
+pub(super) fn key_key(project: &ProjectId, digest: &Digest) -> Key {
+    Key::new(format!("P#{project}"), format!("KEY#{digest}"))
 }
 
 /// One line of the list of projects.
@@ -48,22 +53,15 @@ impl Store {
         self.get(&project_key(id)).await?.map(ProjectRow::of).transpose()
     }
 
-    /// Creates a project with its keys, all or nothing.
-    pub async fn create_project(&self, project: &Project, keys: &[(SecretString, ApiKey)]) -> Result<(), Error> {
+    /// Creates a project with its first keys, all or nothing.
+    pub async fn create_project(&self, project: &Project, keys: &NewKeys) -> Result<(), Error> {
         let line = ProjectLine { id: project.id.clone(), display_name: project.display_name.clone() };
         let mut writes = vec![
             Write::create(project_key(&project.id), project)?.attribute("version", integer(1)),
             Write::put(Key::new("PROJECTS", project.id.as_str()), &line)?,
         ];
-        for (secret, key) in keys {
-            writes.push(Write::create(api_key_key(&project.id, secret), key)?);
-        }
+        writes.extend(key_sets::create(&project.id, keys)?);
         self.transact(writes).await
-    }
-
-    /// Adds a key to a project.
-    pub async fn add_api_key(&self, project: &ProjectId, secret: &SecretString, key: &ApiKey) -> Result<(), Error> {
-        self.write(Write::put(api_key_key(project, secret), key)?).await
     }
 
     /// Whether the project has this key.

@@ -4,19 +4,27 @@
 //! |---|---|---|---|
 //! | claim | `O#<P>#<provider>#<account>` | `CLAIM` | 1 unit to read, 2 to write in a transaction |
 //!
-//! A claim exists if and only if a user has the account, and is written with the user.
+//! A claim exists if and only if a user has the account, is written with the user, and says whether the account signs in.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
 use super::users::user_key;
 use super::{Error, Key, Write, integer, string};
 use crate::model::id::{ProjectId, UserId};
-use crate::model::user::ProviderAccount;
+use crate::model::user::{MAX_ACCOUNTS, ProviderAccount};
 
-/// Who signs in with an account.
+/// Whose account it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountClaim {
     pub user_id: UserId,
+    pub signs_in: bool,
+}
+
+impl AccountClaim {
+    fn of(account: &ProviderAccount, user_id: UserId) -> Self {
+        Self { user_id, signs_in: account.allow_sign_in }
+    }
 }
 
 /// The provider's id has no `#`, so no account of one provider is another's.
@@ -24,15 +32,32 @@ pub fn account_claim_key(project: &ProjectId, account: &ProviderAccount) -> Key 
     Key::new(format!("O#{project}#{}#{}", account.provider_id, account.account_id), "CLAIM")
 }
 
-/// Claims an account that nobody signs in with.
+/// Claims an account that nobody has.
 pub fn claim(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Result<Write, Error> {
-    Write::create(account_claim_key(project, account), &AccountClaim { user_id: user })
+    Write::create(account_claim_key(project, account), &AccountClaim::of(account, user))
 }
 
-/// Gives an account to a user as it is, whatever else changes on it at the same time; fails when there is no such user.
+/// Renews the claim of an account by the user who has it.
+pub fn renew_claim(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Result<Write, Error> {
+    let write = Write::put(account_claim_key(project, account), &AccountClaim::of(account, user))?;
+    Ok(write.on("d.user_id = :user").value(":user", string(user.to_string())))
+}
+
+/// Fails the transaction unless this user signs in with the account.
+pub fn signs_in(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Write {
+    Write::check(account_claim_key(project, account), "d.user_id = :user AND d.signs_in = :yes")
+        .value(":user", string(user.to_string()))
+        .value(":yes", AttributeValue::Bool(true))
+}
+
+/// Gives an account to a user as it is, whatever else changes on it at the same time; fails when there is no such user, or when it has
+/// as many as a user may have.
 pub fn attach(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Result<[Write; 2], Error> {
     let add = "SET d.provider_accounts = list_append(d.provider_accounts, :accounts), version = version + :one";
-    let update = Write::update(user_key(project, user), add).on("attribute_exists(pk)").value(":one", integer(1));
+    let update = Write::update(user_key(project, user), add)
+        .on("attribute_exists(pk) AND size(d.provider_accounts) < :most")
+        .value(":one", integer(1))
+        .value(":most", integer(MAX_ACCOUNTS));
     Ok([claim(project, account, user)?, update.entity(":accounts", &[account])?])
 }
 

@@ -1,134 +1,71 @@
-//! The list of a project's users, by the time of their sign-up.
-//!
-//! The list is spread over [`USER_SHARDS`] partitions of `gsi1`, which are read side by side and merged. It costs half a unit for each
-//! 4 KB that is passed over, and is eventually consistent, as every index: a user may be missing for a moment after its sign-up.
-//!
-//! One request reads at most [`ROUNDS`] times: a search for what few users have gives short pages, each with the position to go on
-//! from, instead of taking ever longer. Nothing is skipped: a page ends after the last user that was looked at.
+//! The list of a project's users, or of a team's members, by the time of their sign-up ([`super::sharded`]).
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 
 use futures_util::future::try_join_all;
 
-use super::users::{USER_SHARDS, UserRow, list_partition};
-use super::{Error, Item, Store, failure, string};
-use crate::model::id::ProjectId;
+use super::memberships::sign_up_partition;
+use super::sharded::{Listing, Page, size};
+use super::teams::BATCH;
+use super::users::{USER_SHARDS, UserRow, list_partition, user_key};
+use super::{Error, Item, Key, Store};
+use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::user::User;
 
-/// How often each partition is read for one page.
-const ROUNDS: usize = 3;
-/// How many users are read at least at a time from each partition; a search passes over many.
-const LEAST_READ: usize = 40;
-/// A page ends early at this size of its users, as an answer has at most 6 MB on Lambda.
-const MAX_PAGE_BYTES: usize = 3 << 20;
-
-/// What a page is made of.
-#[derive(Debug, Clone, Copy)]
-pub struct Listing<'a> {
-    /// The position after which the page begins.
-    pub after: Option<&'a str>,
-    pub descending: bool,
-    pub limit: usize,
-    /// How many users are read at once.
-    pub read: usize,
-}
-
 /// A page of users, with the position after which the next one begins.
-#[derive(Debug)]
-pub struct UserPage {
-    pub rows: Vec<UserRow>,
-    pub next: Option<String>,
-}
-
-/// One partition of the list, as far as it is read.
-struct Shard {
-    partition: String,
-    /// Read and not yet looked at.
-    waiting: VecDeque<(String, Item)>,
-    /// The position that was read last.
-    after: String,
-    is_done: bool,
-}
-
-impl Shard {
-    fn lacks_users(&self) -> bool {
-        self.waiting.is_empty() && !self.is_done
-    }
-
-    fn head(&self) -> Option<&str> {
-        self.waiting.front().map(|(position, _)| position.as_str())
-    }
-}
+pub type UserPage = Page<UserRow>;
 
 impl Store {
     /// Users that `keep` keeps, in order.
     pub async fn users(&self, project: &ProjectId, listing: Listing<'_>, keep: impl Fn(&User) -> bool) -> Result<UserPage, Error> {
-        // Positions begin with a digit, which is between these.
-        let start = listing.after.unwrap_or(if listing.descending { "~" } else { "!" });
-        let mut shards: [Shard; USER_SHARDS as usize] = std::array::from_fn(|shard| Shard {
-            partition: list_partition(project, u8::try_from(shard).unwrap_or_default()),
-            waiting: VecDeque::new(),
-            after: start.to_owned(),
-            is_done: false,
-        });
-        let (mut rows, mut bytes, mut last) = (Vec::new(), 0, None);
-        for _ in 0..ROUNDS {
-            self.refill(&mut shards, &listing).await?;
-            while let Some((position, item)) = next(&mut shards, listing.descending) {
-                let row = UserRow::of(item)?;
-                if keep(&row.user) {
-                    if rows.len() == listing.limit || bytes > MAX_PAGE_BYTES {
-                        return Ok(UserPage { rows, next: last });
-                    }
-                    bytes += serde_json::to_string(&row.user).map_or(0, |text| text.len());
-                    rows.push(row);
+        let partitions = (0..USER_SHARDS).map(|shard| list_partition(project, shard)).collect();
+        let read = |_: &str, item: Item| {
+            let row = UserRow::of(item)?;
+            let bytes = if keep(&row.user) { size(&row.user) } else { return Ok(None) };
+            Ok(Some((row, bytes)))
+        };
+        self.sharded(partitions, listing, read).await
+    }
+
+    /// Members of a team that `keep` keeps, in order. At most `listing.read` of them are looked at.
+    pub async fn users_of_team(
+        &self,
+        project: &ProjectId,
+        team: TeamId,
+        listing: Listing<'_>,
+        keep: impl Fn(&User) -> bool,
+    ) -> Result<UserPage, Error> {
+        let limit = listing.limit;
+        let listing = Listing { limit: listing.read, ..listing };
+        let read = |position: &str, _: Item| Ok(user_of_position(position).map(|id| ((position.to_owned(), id), 0)));
+        let members = self.sharded(vec![sign_up_partition(project, team)], listing, read).await?;
+        let ids: Vec<UserId> = members.rows.iter().map(|(_, id)| *id).collect();
+        let mut users = self.users_by_id(project, &ids).await?;
+        let (mut rows, mut last) = (Vec::new(), None);
+        for (position, id) in members.rows {
+            if let Some(row) = users.remove(&id).filter(|row| keep(&row.user)) {
+                if rows.len() == limit {
+                    return Ok(Page { rows, next: last });
                 }
-                last = Some(position);
+                rows.push(row);
             }
-            if !shards.iter().any(Shard::lacks_users) {
-                return Ok(UserPage { rows, next: None });
-            }
+            last = Some(position);
         }
-        Ok(UserPage { rows, next: last })
+        Ok(Page { rows, next: members.next })
     }
 
-    /// Reads on in the partitions of which little waits, side by side.
-    async fn refill(&self, shards: &mut [Shard], listing: &Listing<'_>) -> Result<(), Error> {
-        try_join_all(shards.iter_mut().map(|shard| self.read_on(shard, listing))).await.map(drop)
-    }
-
-    async fn read_on(&self, shard: &mut Shard, listing: &Listing<'_>) -> Result<(), Error> {
-        let count = listing.read.div_ceil(USER_SHARDS.into()).max(LEAST_READ);
-        if shard.is_done || shard.waiting.len() > count / 2 {
-            return Ok(());
-        }
-        let order = if listing.descending { "<" } else { ">" };
-        let query = self.client.query().table_name(&self.table).index_name("gsi1");
-        let answer = query
-            .key_condition_expression(format!("gsi1pk = :pk AND gsi1sk {order} :after"))
-            .expression_attribute_values(":pk", string(&shard.partition))
-            .expression_attribute_values(":after", string(&shard.after))
-            .scan_index_forward(!listing.descending)
-            .limit(i32::try_from(count).unwrap_or(i32::MAX))
-            .send()
-            .await
-            .map_err(failure)?;
-        shard.is_done = answer.last_evaluated_key.is_none_or(|key| key.is_empty());
-        for item in answer.items.unwrap_or_default() {
-            let position = item.get("gsi1sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
-            shard.after.clone_from(&position);
-            shard.waiting.push_back((position, item));
-        }
-        Ok(())
+    /// The users of these ids that there are: one round trip, one unit for each 4 KB of each.
+    pub async fn users_by_id(&self, project: &ProjectId, ids: &[UserId]) -> Result<HashMap<UserId, UserRow>, Error> {
+        let read = async |ids: &[UserId]| -> Result<Vec<UserRow>, Error> {
+            let keys: Vec<Key> = ids.iter().map(|id| user_key(project, *id)).collect();
+            let mut items = self.get_many(keys.clone()).await?;
+            keys.iter().filter_map(|key| items.take(key)).map(UserRow::of).collect()
+        };
+        let batches = try_join_all(ids.chunks(BATCH).map(read)).await?;
+        Ok(batches.into_iter().flatten().map(|row| (row.user.id, row)).collect())
     }
 }
 
-/// Takes the next user in order; none when a partition has to be read on first, or all are at their end.
-fn next(shards: &mut [Shard], descending: bool) -> Option<(String, Item)> {
-    if shards.iter().any(Shard::lacks_users) {
-        return None;
-    }
-    let heads = shards.iter().enumerate().filter_map(|(index, shard)| shard.head().map(|head| (head, index)));
-    let (_, index) = if descending { heads.max() } else { heads.min() }?;
-    shards[index].waiting.pop_front()
+fn user_of_position(position: &str) -> Option<UserId> {
+    position.split_once('#').and_then(|(_, id)| UserId::parse(id).ok())
 }

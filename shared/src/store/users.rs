@@ -8,13 +8,18 @@
 //! A user is written on the condition of its version; a claim exists if and only if a channel is used for signing in, and is written
 //! in the same transaction. A change of a user without claims costs one unit for each KB, with claims two for each item.
 
+use std::collections::{HashMap, HashSet};
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::projects::project_key;
 use super::{Error, Item, Key, Store, Write, entity, failure, integer, number, sortable, string};
 use crate::model::email::Email;
-use crate::model::id::{ProjectId, UserId};
+use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::mfa::Totp;
+use crate::model::outbox::Category;
+use crate::model::project::Project;
 use crate::model::user::User;
 
 /// Over how many partitions the list of a project's users is spread.
@@ -107,6 +112,25 @@ pub fn use_totp_step(project: &ProjectId, user: &User, totp: &Totp, step: u64) -
         .value(":one", integer(1)))
 }
 
+/// Sets whether a user wants mails of a kind; fails when there is no such user. The version changes, so that no change of the user takes it
+/// back.
+pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_refused: bool) -> Result<Write, Error> {
+    // There is one kind that can be refused, so the list is this one or none.
+    let refused: Vec<Category> = Some(category).filter(|category| is_refused && category.can_be_refused()).into_iter().collect();
+    Ok(Write::update(user_key(project, user), "SET d.refused_categories = :refused, version = version + :one")
+        .on("attribute_exists(pk)")
+        .entity(":refused", &refused)?
+        .value(":one", integer(1)))
+}
+
+/// Takes back that a user has selected a team of which it is no longer a member.
+pub(super) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> Write {
+    Write::update(user_key(project, user), "REMOVE d.selected_team_id SET version = version + :one")
+        .on("d.selected_team_id = :team")
+        .value(":team", string(team.to_string()))
+        .value(":one", integer(1))
+}
+
 fn list_position(user: &User) -> String {
     format!("{}#{}", sortable(user.signed_up_at), user.id)
 }
@@ -125,6 +149,24 @@ pub fn renew_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim)
 impl Store {
     pub async fn user(&self, project: &ProjectId, id: UserId) -> Result<Option<UserRow>, Error> {
         self.get(&user_key(project, id)).await?.map(UserRow::of).transpose()
+    }
+
+    /// Some projects and users in one round trip, at most 100 together.
+    pub async fn parties(
+        &self,
+        projects: HashSet<ProjectId>,
+        users: HashSet<(ProjectId, UserId)>,
+    ) -> Result<(HashMap<ProjectId, Project>, HashMap<(ProjectId, UserId), Option<User>>), Error> {
+        let keys = projects.iter().map(project_key).chain(users.iter().map(|(project, user)| user_key(project, *user)));
+        let mut items = self.get_many(keys.collect::<Vec<_>>()).await?;
+        let mut found = HashMap::new();
+        for id in projects {
+            if let Some(project) = items.entity(&project_key(&id))? {
+                found.insert(id, project);
+            }
+        }
+        let users = users.into_iter().map(|(project, id)| Ok(((project.clone(), id), items.entity(&user_key(&project, id))?)));
+        Ok((found, users.collect::<Result<_, Error>>()?))
     }
 
     /// Who signs in with this address: one unit.

@@ -1,0 +1,103 @@
+//! HTTP below the AWS SDK: HTTP/1.1, which is all that DynamoDB and SES speak, over TLS by rustls on ring.
+//!
+//! The SDK's own client brings HTTP/2, proxies and the machine's certificates, which a function pays for with every cold start and which
+//! none has a use for. This one trusts the roots of AWS's endpoints, which are in `aws_http/roots.pem`, and those that the operator adds.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector as TcpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+
+use crate::settings::{Error, variable};
+
+/// Amazon Trust Services' five roots: Amazon Root CA 1 to 4 and Starfield's.
+const ROOTS: &[u8] = include_bytes!("aws_http/roots.pem");
+
+/// How long a connection may take to be there; AWS is in the same region.
+const CONNECT: Duration = Duration::from_secs(1);
+
+/// A client of AWS's endpoints, and of plain HTTP ones; its connections are kept and shared by its clones.
+#[derive(Debug, Clone)]
+pub struct AwsHttp(Client<HttpsConnector<TcpConnector>, SdkBody>);
+
+impl AwsHttp {
+    /// The client of a process; `SSL_CERT_FILE` names certificates (PEM) to trust besides AWS's.
+    pub fn from_env() -> Result<Self, Error> {
+        let mut roots = RootCertStore::empty();
+        trust(&mut roots, ROOTS)?;
+        if let Some(path) = variable("SSL_CERT_FILE") {
+            trust(&mut roots, &fs::read(path).map_err(|_| Error::InvalidCertificates)?)?;
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let tls = tls.map_err(|_| Error::InvalidCertificates)?.with_root_certificates(roots).with_no_client_auth();
+        let mut tcp = TcpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT));
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
+        Ok(Self(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)))
+    }
+}
+
+fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let certificate = certificate.map_err(|_| Error::InvalidCertificates)?;
+        roots.add(certificate).map_err(|_| Error::InvalidCertificates)?;
+    }
+    Ok(())
+}
+
+impl HttpClient for AwsHttp {
+    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+impl HttpConnector for AwsHttp {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let client = self.0.clone();
+        HttpConnectorFuture::new(async move {
+            let request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
+            let answer = client.request(request).await.map_err(|error| ConnectorError::io(error.into()))?;
+            HttpResponse::try_from(answer.map(SdkBody::from_body_1_x)).map_err(|error| ConnectorError::other(error.into(), None))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    /// The certificates are Mozilla's, through a crate that is kept up to date: `UPDATE_EXPECT=1` takes its.
+    #[test]
+    fn the_roots_are_those_of_amazon_trust_services() {
+        let is_amazons = |der: &&[u8]| {
+            let contains = |name: &[u8]| der.windows(name.len()).any(|window| window == name);
+            contains(b"Amazon Root CA") || contains(b"Starfield Services Root Certificate Authority - G2")
+        };
+        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().map(AsRef::as_ref).filter(is_amazons);
+        let roots: Vec<String> = roots.map(pem).collect();
+        assert_eq!(roots.len(), 5);
+        expect_test::expect_file!["aws_http/roots.pem"].assert_eq(&roots.concat());
+    }
+
+    fn pem(der: &[u8]) -> String {
+        let text = STANDARD.encode(der);
+        let lines: Vec<&str> = (0..text.len()).step_by(64).map(|start| &text[start..text.len().min(start + 64)]).collect();
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+    }
+}

@@ -1,0 +1,53 @@
+//! The mail that invites to a team: invitation, code and entry of the outbox are written together, and its recipient is counted.
+
+use serde_json::{Map, json};
+
+use crate::App;
+use crate::model::code::Code;
+use crate::model::email::Email;
+use crate::model::id::{EmailId, InvitationId, ProjectId};
+use crate::model::invitation::{Invitation, LIFE};
+use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use crate::model::redirect::RedirectUrl;
+use crate::model::session::after;
+use crate::model::team::Team;
+use crate::product_api::access::Level;
+use crate::product_api::limits;
+use crate::store::{self, Write, invitations, outbox};
+
+/// Writes an invitation and the mail with its link, which is `callback` with the query parameter `code`.
+pub fn writes(
+    app: &App,
+    project: &ProjectId,
+    level: Level,
+    team: &Team,
+    email: &Email,
+    callback: &RedirectUrl,
+) -> Result<(InvitationId, Vec<Write>), store::Error> {
+    let (now, code) = (app.clock.now(), Code::new(app.entropy.code()));
+    let invitation = Invitation {
+        id: InvitationId::from(app.entropy.ordered_uuid(now)),
+        team_id: team.id,
+        email: email.clone(),
+        expires_at: after(now, LIFE),
+        nonce_digest: code.nonce_digest(),
+        used: false,
+    };
+    let variables = Map::from_iter([
+        ("link".to_owned(), json!(callback.with_query("code", code.text()))),
+        ("email".to_owned(), json!(email)),
+        ("team_display_name".to_owned(), json!(team.display_name)),
+    ]);
+    let new = NewEntry {
+        to: Recipients::CustomEmails { emails: vec![email.clone()] },
+        source: Source::builtin(Builtin::TeamInvitation),
+        variables,
+        category: Category::Transactional,
+        is_high_priority: true,
+        created_with: CreatedWith::ProgrammaticCall,
+        scheduled_at: None,
+    };
+    let mail = outbox::create(project, &OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now))?;
+    let count = limits::recipient(app, project, level, email);
+    Ok((invitation.id, invitations::create(project, &invitation, &code)?.into_iter().chain([mail]).chain(count).collect()))
+}

@@ -1,0 +1,143 @@
+//! Rendering, also of templates that mean no good.
+
+use super::*;
+use crate::mail::builtin;
+use crate::model::outbox::Builtin;
+
+fn context(variables: &Json) -> Context {
+    let project = ProjectContext { id: "p".to_owned(), display_name: "Notes & Co".to_owned(), logo_url: None };
+    Context { project, variables: variables.as_object().cloned().unwrap_or_default(), ..Context::default() }
+}
+
+fn own(html: &str, theme: bool) -> Job {
+    Job {
+        subject: "Hi".to_owned(),
+        html: html.to_owned(),
+        text: None,
+        theme: theme.then(|| builtin::THEME.to_owned()),
+        context: context(&Json::Null),
+    }
+}
+
+fn of_builtin(mail: Builtin) -> Job {
+    let sources = mail.sources();
+    Job {
+        subject: sources.subject.to_owned(),
+        html: sources.html.to_owned(),
+        text: sources.text.map(str::to_owned),
+        theme: Some(builtin::THEME.to_owned()),
+        context: context(&mail.sample_variables()),
+    }
+}
+
+fn error(job: &Job) -> String {
+    render(job).expect_err("an error")
+}
+
+#[test]
+fn a_sign_in_mail_has_code_and_link() {
+    let (subject, html, text) = render(&of_builtin(Builtin::SignIn)).expect("a mail");
+    assert_eq!(subject, "Sign in to Notes & Co: Your code is 2H7BKQ");
+    let html = html.unwrap_or_default();
+    assert!(html.contains("2H7BKQ</p>") && html.contains("?code=2h7bkq") && html.contains("Notes &amp; Co"));
+    assert!(text.unwrap_or_default().contains("?code=2h7bkq"));
+}
+
+#[test]
+fn every_built_in_mail_renders_and_asks_nothing_of_strangers() {
+    for mail in Builtin::ALL {
+        let (subject, html, text) = render(&of_builtin(mail)).unwrap_or_else(|error| panic!("{mail:?}: {error}"));
+        let html = html.unwrap_or_default();
+        assert!(subject.contains("Notes & Co") && !text.unwrap_or_default().contains('<'), "{mail:?}");
+        for loading in ["<img", "<link", "@import", "url(", "<script"] {
+            assert!(!html.contains(loading), "{mail:?} loads something by {loading}");
+        }
+    }
+}
+
+#[test]
+fn values_are_escaped_in_html_and_not_in_a_subject() {
+    let job = Job { subject: "{{ variables.x }}".to_owned(), ..own("<p>{{ variables.x }}</p>", false) };
+    let (subject, html, _) = render(&Job { context: context(&serde_json::json!({ "x": "<b>\n&" })), ..job }).expect("a mail");
+    assert_eq!(subject, "<b> &");
+    assert_eq!(html.as_deref(), Some("<p>&lt;b&gt;\n&amp;</p>"));
+}
+
+#[test]
+fn a_subject_is_one_line_whatever_is_in_it() {
+    for line_end in ["\r\n", "\n", "\r", "\u{2028}", "\u{85}", "\0", "\u{b}"] {
+        let x = format!("Hi{line_end}Bcc: eve@example.com");
+        let job = Job { subject: "{{ variables.x }}".to_owned(), context: context(&serde_json::json!({ "x": x })), ..own("", false) };
+        let (subject, ..) = render(&job).expect("a mail");
+        assert!(!subject.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{85}')), "{subject:?}");
+    }
+}
+
+#[test]
+fn a_name_cannot_leave_its_quotes_or_its_line() {
+    assert_eq!(quoted_name("Ada\"\r\nBcc: eve@example.com\\"), "\"AdaBcc: eve@example.com\"");
+}
+
+#[test]
+fn an_undefined_variable_is_an_error_with_its_line() {
+    let error = error(&own("<p>\n{{ variables.nobody }}</p>", false));
+    assert!(error.starts_with("body.html in line 2: "), "{error}");
+    assert!(self::error(&Job { subject: "{{ nothing }}".to_owned(), ..own("", false) }).starts_with("subject in line 1: "));
+}
+
+#[test]
+fn mjml_and_html_and_documents_are_told_apart() {
+    let mjml = own("<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>", true);
+    let (_, html, text) = render(&mjml).expect("a mail");
+    assert!(html.unwrap_or_default().contains("<table") && text.unwrap_or_default().contains("Hello"));
+    let (_, html, _) = render(&own("<p>Hello<br>you", true)).expect("a mail");
+    assert!(html.unwrap_or_default().contains("<p>Hello<br>you"));
+    let (_, html, _) = render(&own("<!DOCTYPE html><p>x", true)).expect("a mail");
+    assert_eq!(html.as_deref(), Some("<!DOCTYPE html><p>x"));
+}
+
+#[test]
+fn a_theme_of_html_or_mjml_goes_around_the_body_and_shows_it_once() {
+    let themed =
+        |theme: &str| render(&Job { theme: Some(theme.to_owned()), ..own("<p>Hello", false) }).map(|(_, html, _)| html.unwrap_or_default());
+    assert_eq!(themed("<i>{{ subject }}: {{ content }}</i>").as_deref(), Ok("<i>Hi: <p>Hello</i>"));
+    let mjml = "<mjml><mj-body><mj-section><mj-column><mj-text>{{ content }}</mj-text></mj-column></mj-section></mj-body></mjml>";
+    assert!(themed(mjml).is_ok_and(|html| html.contains("<p>Hello")));
+    assert!(themed("nothing").is_err_and(|error| error.contains("0 times")));
+    assert!(themed("{{ content }}{{ content }}").is_err_and(|error| error.contains("2 times")));
+}
+
+#[test]
+fn a_mail_that_can_be_refused_has_the_link_in_both_parts() {
+    let mut job = own("<p>Hello", true);
+    job.context.unsubscribe_link = Some("https://a.test/u?code=1&x=2".to_owned());
+    let (_, html, text) = render(&job).expect("a mail");
+    assert!(html.unwrap_or_default().contains("https://a.test/u?code=1&amp;x=2"));
+    assert!(text.unwrap_or_default().contains("https://a.test/u?code=1&x=2"));
+}
+
+#[test]
+fn a_template_can_neither_loop_nor_grow_without_end() {
+    let loops = [
+        "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{% for a in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+        "{{ range(1000000000)|list }}",
+        "{{ 'x' * 1000000000 }}",
+        "{{ [1] * 1000000000 }}",
+    ];
+    for source in loops {
+        let error = error(&own(source, false));
+        assert!(error.starts_with("body.html"), "{source}: {error}");
+    }
+    let job = own("{% for a in range(5000) %}{{ variables.x }}{% endfor %}", false);
+    let error = error(&Job { context: context(&serde_json::json!({ "x": "y".repeat(1000) })), ..job });
+    assert!(error.contains("larger than"), "{error}");
+}
+
+#[test]
+fn a_template_reaches_no_other_file_or_template() {
+    for source in ["{% include '/etc/passwd' %}", "{% import 'subject' as s %}", "{% extends 'theme.html' %}", "{% from 'x' import y %}"] {
+        assert!(render(&own(source, true)).is_err(), "{source}");
+    }
+}

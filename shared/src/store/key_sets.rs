@@ -1,0 +1,70 @@
+//! Sets of API keys.
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | set | `P#<P>` | `KEYS#<set>` | 1 unit to read or list; 2 for each item to write, in a transaction with its keys |
+//! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request that has a key |
+//!
+//! A set and its keys are written together, so that a key opens nothing from the moment on that its set says so: every request reads its
+//! key consistently.
+
+use jiff::Timestamp;
+
+use super::projects::{api_key_key, key_key};
+use super::{Error, Key, Store, Write, entity, failure, integer, string};
+use crate::model::id::{KeySetId, ProjectId};
+use crate::model::key_set::{KeySet, NewKeys};
+
+fn set_key(project: &ProjectId, id: KeySetId) -> Key {
+    Key::new(format!("P#{project}"), format!("KEYS#{id}"))
+}
+
+/// Writes a new set with its keys.
+pub fn create(project: &ProjectId, new: &NewKeys) -> Result<Vec<Write>, Error> {
+    let keys = new.secrets.iter().map(|(kind, secret)| Write::create(api_key_key(project, secret), &new.set.api_key(*kind)));
+    [Write::create(set_key(project, new.set.id), &new.set)].into_iter().chain(keys).collect()
+}
+
+impl Store {
+    pub async fn key_set(&self, project: &ProjectId, id: KeySetId) -> Result<Option<KeySet>, Error> {
+        self.get(&set_key(project, id)).await?.map(entity).transpose()
+    }
+
+    /// All sets of a project, newest first.
+    pub async fn key_sets(&self, project: &ProjectId) -> Result<Vec<KeySet>, Error> {
+        let mut pages = self
+            .client
+            .query()
+            .table_name(&self.table)
+            .key_condition_expression("pk = :pk AND begins_with(sk, :sk)")
+            .expression_attribute_values(":pk", string(format!("P#{project}")))
+            .expression_attribute_values(":sk", string("KEYS#"))
+            .consistent_read(true)
+            .into_paginator()
+            .items()
+            .send();
+        let mut sets: Vec<KeySet> = Vec::new();
+        while let Some(item) = pages.next().await {
+            sets.push(entity(item.map_err(failure)?)?);
+        }
+        sets.sort_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| a.id.cmp(&b.id)));
+        Ok(sets)
+    }
+
+    /// Describes a set anew; [`Error::Conflict`] when there is none.
+    pub async fn describe_key_set(&self, project: &ProjectId, id: KeySetId, description: &str) -> Result<(), Error> {
+        let update = Write::update(set_key(project, id), "SET d.description = :description").on("attribute_exists(pk)");
+        self.write(update.value(":description", string(description))).await
+    }
+
+    /// Revokes a set with all its keys; who revokes it again changes nothing.
+    pub async fn revoke_key_set(&self, project: &ProjectId, set: &KeySet, now: Timestamp) -> Result<(), Error> {
+        let keys = set.keys.iter().map(|key| key_key(project, &key.digest));
+        let revoke = |key| {
+            Write::update(key, "SET d.revoked_at = if_not_exists(d.revoked_at, :now)")
+                .on("attribute_exists(pk)")
+                .value(":now", integer(now.as_millisecond()))
+        };
+        self.transact([set_key(project, set.id)].into_iter().chain(keys).map(revoke)).await
+    }
+}
