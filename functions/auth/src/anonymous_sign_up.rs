@@ -6,6 +6,7 @@ use shared::http::TableAction::{BatchGetItem, PutItem};
 use shared::http::{Json, Route};
 use shared::model::limit::Limit;
 use shared::model::user::User;
+use shared::product_api::teams::welcome;
 use shared::product_api::{Access, Client, Error, Input};
 use shared::store::users;
 
@@ -17,10 +18,12 @@ pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/ano
     .table(&[BatchGetItem, PutItem]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<SignedIn>, Error> {
-    let user = User { is_anonymous: true, ..User::new(&app.entropy, app.clock.now()) };
+    let mut user = User { is_anonymous: true, ..User::new(&app.entropy, app.clock.now()) };
+    let gifts = welcome(&app, &access.project, &mut user)?;
     let session = NewSession::start(&app, &access.project, &user, &access.place);
     let mut writes = vec![users::create(&access.project.id, &user)?];
     writes.extend(session.writes(&access.project)?);
+    writes.extend(gifts);
     app.store.transact(writes).await?;
     Ok(Json(session.signed_in(&app, &access.project, &user)))
 }

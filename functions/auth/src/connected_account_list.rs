@@ -1,4 +1,4 @@
-//! `GET /api/v1/connected-accounts/{user_id}`: the accounts at OAuth providers that a user signs in with.
+//! `GET /api/v1/connected-accounts/{user_id}`: the accounts at OAuth providers that a user's app gets tokens for.
 
 use axum::extract::State;
 use deserr::Deserr;
@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use crate::connected_accounts::user;
 
 pub const ROUTE: Route = Route::get("auth-connected-account-list", "/api/v1/connected-accounts/{user_id}")
-    .summary("Lists the accounts at providers that a user signs in with")
+    .summary("Lists the accounts at providers that give access tokens for a user")
     .table(&[BatchGetItem, GetItem])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_NOT_FOUND"]);
 
@@ -53,5 +53,8 @@ pub async fn handle(
         provider: account.provider_id,
         provider_account_id: account.account_id,
     };
-    Ok(Json(ConnectedAccounts { items: user.provider_accounts.into_iter().map(item).collect(), is_paginated: false }))
+    Ok(Json(ConnectedAccounts {
+        items: user.provider_accounts.into_iter().filter(|account| account.allow_connected_accounts).map(item).collect(),
+        is_paginated: false,
+    }))
 }

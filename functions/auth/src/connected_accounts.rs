@@ -41,7 +41,9 @@ pub(crate) async fn access_token(
 ) -> Result<ProviderAccessToken, Error> {
     let provider = access.project.config.oauth_provider(provider_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let user = user(app, access, named).await?.ok_or(KnownError::UserNotFound)?;
-    let fits = |account: &&ProviderAccount| account.provider_id == provider_id && account_id.is_none_or(|id| account.account_id == id);
+    let fits = |account: &&ProviderAccount| {
+        account.allow_connected_accounts && account.provider_id == provider_id && account_id.is_none_or(|id| account.account_id == id)
+    };
     let account = user.provider_accounts.iter().find(fits).ok_or(KnownError::OauthConnectionNotConnectedToUser)?;
     let tokens = app.store.provider_tokens(&access.project.id, user.id, account).await?;
     let tokens = tokens.ok_or_else(|| unavailable(account, "the provider gave no token for this account"))?;

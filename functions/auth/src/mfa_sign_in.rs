@@ -7,7 +7,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Rejected};
 use shared::model::limit::Limit;
@@ -18,12 +18,13 @@ use shared::store::{self, codes, users};
 use utoipa::ToSchema;
 
 use crate::otp_sign_in::SignedInOrUp;
+use crate::sign_in_notice;
 use crate::tokens::NewSession;
 
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
     .summary("Ends a sign-in with a code of the user's authenticator app")
     .limit(Limit::SignIn)
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",
         "VERIFICATION_CODE_EXPIRED",
@@ -84,6 +85,7 @@ pub async fn handle(
     let session = NewSession::start(&app, &access.project, &row.user, &access.place);
     let mut writes = vec![codes::redeem_attempt(project, &body.code), users::use_totp_step(project, &row.user, totp, step)?];
     writes.extend(session.writes(&access.project)?);
+    writes.extend(sign_in_notice::write(&app, &access.project, &row.user, &access.place).await?);
     writes.extend(failures.still_allowed());
     match app.store.transact(writes).await {
         Ok(()) => {

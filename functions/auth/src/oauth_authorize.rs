@@ -337,10 +337,10 @@ async fn begin(
 
 /// Where the provider authorizes; an issuer that is not in the catalog is asked.
 async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<String, KnownError> {
+    let outgoing = Outgoing::new(&app.settings);
     if let Some(endpoint) = authorization::known_endpoint(provider) {
-        return Ok(endpoint.to_owned());
+        return Ok(outgoing.place(endpoint).into_owned());
     }
-    let outgoing = Outgoing::new(app.settings.allow_private_issuers);
     let issuer = provider.issuer.as_deref().unwrap_or_default();
     let metadata = metadata::discover(outgoing, issuer, app.clock.now()).await.map_err(|fault| {
         tracing::warn!(%fault, provider = provider.id, "an issuer cannot be asked for its endpoints");

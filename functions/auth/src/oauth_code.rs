@@ -21,10 +21,10 @@ use shared::store::{self, provider_accounts};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
-use crate::mfa_attempt;
-use crate::oauth_flow::account::{refused, with_account};
+use crate::oauth_flow::account::{Signing, refused, sign_up};
 use crate::oauth_token::Tokens;
 use crate::tokens::NewSession;
+use crate::{mfa_attempt, sign_in_notice};
 
 /// A new code for a user.
 pub(crate) fn new(app: &App, user: UserId) -> SecretString {
@@ -111,7 +111,8 @@ impl Redemption {
             Some((pending, email_signs_in)) => {
                 let mut user = row.user.clone();
                 user.upgrade(app.clock.now());
-                with_account(app, user, &pending.profile, &pending.account, email_signs_in)
+                let account = Signing { profile: &pending.profile, account: &pending.account, email_signs_in };
+                sign_up(app, project, user, &account, place)?
             }
             None => row.user.clone(),
         };
@@ -132,6 +133,7 @@ impl Redemption {
             }
             None => {
                 writes.extend(session.writes(project)?);
+                writes.extend(sign_in_notice::write(app, project, &after, place).await?);
                 Next::Session(session)
             }
         };

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, header};
 use secrecy::SecretString;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use shared::http::client::Caller;
 use shared::http::{Describe, Description, Json, Route};
 use shared::model::id::ProjectId;
@@ -33,7 +33,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/tok
     .summary("Exchanges a code or a refresh token for an access token")
     .limit(Limit::Token)
     .ignores_unknown_fields()
-    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
         "INVALID_OAUTH_CLIENT_ID_OR_SECRET",
         "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT",

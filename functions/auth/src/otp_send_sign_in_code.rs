@@ -14,6 +14,9 @@ use shared::model::outbox::Builtin;
 use shared::model::project::ProjectConfig;
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::after;
+use shared::model::sign_up_rule::AuthMethod;
+use shared::model::user::User;
+use shared::product_api::accounts::admit;
 use shared::product_api::literal::{BotChallengePhase, True};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store::users::EmailClaim;
@@ -23,7 +26,13 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
     .summary("Mails a code and a link that sign in")
     .limit(Limit::SendCode)
     .table(&[BatchGetItem, GetItem, PutItem])
-    .errors(&["MAGIC_LINK_NOT_ENABLED", "USER_EMAIL_ALREADY_EXISTS", "SIGN_UP_NOT_ENABLED", "REDIRECT_URL_NOT_WHITELISTED"]);
+    .errors(&[
+        "MAGIC_LINK_NOT_ENABLED",
+        "USER_EMAIL_ALREADY_EXISTS",
+        "SIGN_UP_NOT_ENABLED",
+        "SIGN_UP_REJECTED",
+        "REDIRECT_URL_NOT_WHITELISTED",
+    ]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -63,6 +72,12 @@ pub async fn handle(
         return Err(KnownError::RedirectUrlNotWhitelisted.into());
     }
     let now = app.clock.now();
+    if claim.is_none() {
+        // Whom the rules will reject gets no mail.
+        let mut user = User::new(&app.entropy, now);
+        user.add_primary_email(&app.entropy, body.email.clone(), true);
+        admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
+    }
     let stored = StoredCode {
         purpose: Purpose::SignIn,
         email: body.email,

@@ -6,28 +6,29 @@ use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::id::ProjectId;
 use shared::model::limit::Limit;
+use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::User;
-use shared::product_api::accounts::redeemed;
+use shared::product_api::accounts::{admit, redeemed};
 use shared::product_api::code_access::{CodeAccess, SignInCode};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store::users::{EmailClaim, UserRow};
 use shared::store::{self, Write, codes, users};
 use utoipa::ToSchema;
 
-use crate::mfa_attempt;
 use crate::otp_send_sign_in_code::may_sign_in;
 use crate::password_sign_up::{account_writes, new_user};
 use crate::tokens::{NewSession, SignedIn};
+use crate::{mfa_attempt, sign_in_notice};
 
 pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
     .summary("Signs in with a code from a mail")
     .limit(Limit::Code)
-    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",
         "VERIFICATION_CODE_EXPIRED",
@@ -36,6 +37,7 @@ pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-
         "MAGIC_LINK_NOT_ENABLED",
         "USER_EMAIL_ALREADY_EXISTS",
         "SIGN_UP_NOT_ENABLED",
+        "SIGN_UP_REJECTED",
         "MULTI_FACTOR_AUTHENTICATION_REQUIRED",
     ]);
 
@@ -133,14 +135,16 @@ async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &Store
     }
     let session = NewSession::start(app, &access.project, &user, &access.place);
     writes.extend(session.writes(&access.project)?);
+    writes.extend(sign_in_notice::write(app, &access.project, &user, &access.place).await?);
     app.store.transact(writes).await?;
     Ok(SignedInOrUp { signed_in: session.signed_in(app, &access.project, &user), is_new_user })
 }
 
-fn sign_up(app: &App, access: &Access<Client>, stored: &StoredCode, writes: &mut Vec<Write>) -> Result<User, store::Error> {
+fn sign_up(app: &App, access: &Access<Client>, stored: &StoredCode, writes: &mut Vec<Write>) -> Result<User, Error> {
     let (mut user, version) = new_user(app, access, app.clock.now());
     user.otp_enabled = true;
     user.add_primary_email(&app.entropy, stored.email.clone(), true);
-    writes.extend(account_writes(access, &user, version, &stored.email, true)?);
+    admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
+    writes.extend(account_writes(app, access, &mut user, version, &stored.email, true)?);
     Ok(user)
 }

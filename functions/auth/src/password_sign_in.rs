@@ -7,7 +7,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::crypto::password::Verdict;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::email::Email;
 use shared::model::id::UserId;
@@ -20,13 +20,13 @@ use shared::store;
 use shared::store::users::{self, UserRow};
 use utoipa::ToSchema;
 
-use crate::mfa_attempt;
 use crate::tokens::{NewSession, SignedIn};
+use crate::{mfa_attempt, sign_in_notice};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
     .summary("Signs in with address and password")
     .limit(Limit::SignIn)
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "EMAIL_PASSWORD_MISMATCH", "MULTI_FACTOR_AUTHENTICATION_REQUIRED"])
     .hashes_passwords();
 
@@ -62,7 +62,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         return Err(required.into());
     }
     let session = NewSession::start(&app, &access.project, &row.user, &access.place);
-    app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed())).await?;
+    let notice = sign_in_notice::write(&app, &access.project, &row.user, &access.place).await?;
+    app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed()).chain(notice)).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
 }
 

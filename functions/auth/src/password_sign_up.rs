@@ -11,8 +11,11 @@ use shared::model::email::Email;
 use shared::model::limit::Limit;
 use shared::model::password::Password;
 use shared::model::redirect::RedirectUrl;
+use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::User;
+use shared::product_api::accounts::admit;
 use shared::product_api::literal::{BotChallengePhase, True};
+use shared::product_api::teams::welcome;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store::users::{self, EmailClaim};
 use shared::store::{self, Write};
@@ -28,6 +31,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "REDIRECT_URL_NOT_WHITELISTED",
         "SIGN_UP_NOT_ENABLED",
+        "SIGN_UP_REJECTED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
         "USER_EMAIL_ALREADY_EXISTS",
@@ -66,14 +70,13 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         return Err(KnownError::SignUpNotEnabled.into());
     }
     body.password.check(config.password_min_length)?;
-    let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
-
     let now = app.clock.now();
     let (mut user, version) = new_user(&app, &access, now);
-    user.password = Some(hash);
     user.add_primary_email(&app.entropy, body.email.clone(), false);
+    admit(config, &mut user, AuthMethod::Password, &access.place)?;
+    user.password = Some(app.hasher.hash(&app.entropy, body.password.secret()).await);
+    let mut writes = account_writes(&app, &access, &mut user, version, &body.email, false)?;
     let session = NewSession::start(&app, &access.project, &user, &access.place);
-    let mut writes = account_writes(&access, &user, version, &body.email, false)?;
     writes.extend(session.writes(&access.project)?);
     if let (Some(callback), Some(channel)) = (&body.verification_callback_url, user.primary()) {
         writes.extend(code::verification(&app, &access.project.id, access.level, user.id, channel, callback, now)?);
@@ -99,18 +102,20 @@ pub(crate) fn new_user<L>(app: &App, access: &Access<L>, now: Timestamp) -> (Use
     }
 }
 
-/// Claims the address, first, and writes the user.
+/// Claims the address, first, and writes the user; one that is new with what the project gives it.
 pub(crate) fn account_writes<L>(
+    app: &App,
     access: &Access<L>,
-    user: &User,
+    user: &mut User,
     version: Option<u64>,
     email: &Email,
     is_verified: bool,
 ) -> Result<Vec<Write>, store::Error> {
     let project = &access.project.id;
-    let user_write = match version {
-        Some(version) => users::replace(project, user, version)?,
-        None => users::create(project, user)?,
+    let claim = users::claim_email(project, email, &EmailClaim { user_id: user.id, is_verified })?;
+    let Some(version) = version else {
+        let gifts = welcome(app, &access.project, user)?;
+        return Ok([claim, users::create(project, user)?].into_iter().chain(gifts).collect());
     };
-    Ok(vec![users::claim_email(project, email, &EmailClaim { user_id: user.id, is_verified })?, user_write])
+    Ok(vec![claim, users::replace(project, user, version)?])
 }

@@ -23,6 +23,7 @@ pub fn all_operations(register: &mut impl Register) {
     content_functions::operations(register);
     auth_functions::operations(register);
     users_functions::operations(register);
+    teams_functions::operations(register);
     emails_functions::operations(register);
     projects_functions::operations(register);
     operations(register);

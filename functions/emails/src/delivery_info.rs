@@ -3,15 +3,15 @@
 use axum::extract::State;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
+use shared::http::TableAction::{BatchGetItem, GetItem, Query};
 use shared::http::{Json, Route};
-use shared::model::delivery::{DeliveryCapacity, DeliveryStats};
+use shared::model::delivery::{BASE_PER_HOUR, DeliveryCapacity, DeliveryStats};
 use shared::product_api::{Access, Error, Input, Server};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("emails-delivery-info", "/api/v1/emails/delivery-info")
     .summary("Reads how many mails were sent, bounced and marked as spam")
-    .table(&[BatchGetItem, Query]);
+    .table(&[BatchGetItem, GetItem, Query]);
 
 #[derive(Serialize, ToSchema)]
 pub struct DeliveryInfo {
@@ -21,6 +21,9 @@ pub struct DeliveryInfo {
 
 pub async fn handle(State(app): State<App>, access: Access<Server>, _: Input) -> Result<Json<DeliveryInfo>, Error> {
     let now = app.clock.now();
-    let stats = DeliveryStats::of(&app.store.deliveries(&access.project.id, now).await?, now);
-    Ok(Json(DeliveryInfo { stats, capacity: DeliveryCapacity::of(&stats) }))
+    let project = &access.project.id;
+    let (deliveries, boost) = tokio::try_join!(app.store.deliveries(project, now), app.store.boost(project, now))?;
+    let base = app.settings.mails_per_hour.unwrap_or(BASE_PER_HOUR);
+    let stats = DeliveryStats::of(&deliveries, now);
+    Ok(Json(DeliveryInfo { stats, capacity: DeliveryCapacity::of(&stats, base).boosted(boost) }))
 }

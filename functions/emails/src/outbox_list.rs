@@ -11,7 +11,7 @@ use shared::model::outbox_view::OutboxView;
 use shared::product_api::cursor;
 use shared::product_api::input::{Ignored, Param, Problems};
 use shared::product_api::{Access, Error, Input, Server};
-use shared::store::outbox::ListPosition;
+use shared::store::outbox_list::{ListPosition, OutboxListing};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("emails-outbox-list", "/api/v1/emails/outbox")
@@ -39,6 +39,7 @@ pub struct ListQuery {
 
 #[derive(Serialize, ToSchema)]
 pub struct Entries {
+    /// A search may give pages that are short, or empty, before the last.
     items: Vec<OutboxView>,
     is_paginated: bool,
     pagination: Pagination,
@@ -52,6 +53,8 @@ pub struct Pagination {
 
 const LIST: &str = "outbox";
 const MAX_LIMIT: usize = 100;
+/// How many entries a search reads at once.
+const READ_AT_ONCE: usize = 200;
 
 pub async fn handle(
     State(app): State<App>,
@@ -68,7 +71,12 @@ pub async fn handle(
         let status = entry.status();
         query.status.is_none_or(|wanted| wanted.0 == status) && query.simple_status.is_none_or(|wanted| wanted.0 == status.simple())
     };
-    let (entries, next) = app.store.outbox_entries(&project.id, start.as_ref(), project.created_at, limit, app.clock.now(), wanted).await?;
-    let next_cursor = next.map(|next| cursor::encode(&app, &project.id, LIST, &next)).transpose()?;
-    Ok(Json(Entries { items: entries.iter().map(OutboxView::of).collect(), is_paginated: true, pagination: Pagination { next_cursor } }))
+    // A search passes over many entries, a list only looks whether there is one more.
+    let is_search = query.status.is_some() || query.simple_status.is_some();
+    let read = if is_search { READ_AT_ONCE } else { limit + 1 };
+    let listing = OutboxListing { start: start.as_ref(), oldest: project.created_at, limit, read, now: app.clock.now() };
+    let page = app.store.outbox_entries(&project.id, listing, wanted).await?;
+    let next_cursor = page.next.map(|next| cursor::encode(&app, &project.id, LIST, &next)).transpose()?;
+    let items = page.entries.iter().map(OutboxView::of).collect();
+    Ok(Json(Entries { items, is_paginated: true, pagination: Pagination { next_cursor } }))
 }

@@ -8,12 +8,16 @@ use http::{HeaderMap, header};
 use shared::App;
 use shared::http::Route;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::change::Change;
+use shared::model::mail_document::DocumentKind;
 use shared::model::outbox_patch::{NotEditable, OutboxPatch};
 use shared::model::outbox_work::MAX_BYTES;
+use shared::model::theme::ThemeId;
 use shared::product_api::input::{Nothing, Problems};
 use shared::product_api::{Access, Error, Input, KnownError, Server};
 use shared::store;
 
+use crate::content::documents;
 use crate::outbox_read::{Entry, EntryPath, etag};
 
 pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/outbox/{id}")
@@ -31,6 +35,12 @@ pub async fn handle(
     Input { body, path, .. }: Input<OutboxPatch, Nothing, EntryPath>,
 ) -> Result<Entry, Error> {
     let project = &access.project.id;
+    if let Change::Set(ThemeId(theme)) = body.theme_id {
+        let [found] = documents(&app, project, [Some((DocumentKind::Theme, theme.into()))]).await?;
+        if found.is_none() {
+            return Err(Problems::one("body.theme_id", "must be the id of a theme").into_error("PATCH", ROUTE.path).into());
+        }
+    }
     for _ in 0..TRIES {
         let row = app.store.outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
         if !matches(&headers, row.version) {

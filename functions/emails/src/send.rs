@@ -6,23 +6,25 @@ use axum::extract::State;
 use deserr::Deserr;
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Map;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem, Query};
+use shared::http::TableAction::{BatchGetItem, PutItem, Query, UpdateItem};
 use shared::http::{Json, Route};
-use shared::model::id::{EmailId, UserId};
-use shared::model::outbox::{Category, CreatedWith, DEFAULT_THEME, NewEntry, OutboxEntry, Recipients, Source};
-use shared::model::outbox_patch::{AtMillis, Theme, ThemeId};
-use shared::product_api::input::{Problems, rejected};
+use shared::model::id::{BroadcastId, DocumentId, EmailId, ProjectId, UserId};
+use shared::model::outbox::{Category, NewEntry, OutboxEntry, Recipients};
+use shared::model::outbox_patch::{AtMillis, Variables};
+use shared::model::theme::Theme;
+use shared::product_api::input::Problems;
 use shared::product_api::literal::True;
 use shared::product_api::{Access, Error, Input, KnownError, Server};
-use shared::store::outbox;
 use shared::store::users::user_key;
+use shared::store::{self, Write, broadcasts, mail_documents, outbox};
 use utoipa::ToSchema;
+
+use crate::content::Content;
 
 pub const ROUTE: Route = Route::post("emails-send", "/api/v1/emails/send-email")
     .summary("Sends a mail to users of the project")
-    .table(&[BatchGetItem, PutItem, Query])
+    .table(&[BatchGetItem, PutItem, Query, UpdateItem])
     .errors(&["USER_ID_DOES_NOT_EXIST"]);
 
 #[derive(Deserr, ToSchema)]
@@ -35,35 +37,32 @@ pub struct SendEmail {
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     all_users: Option<True>,
-    /// MiniJinja source of the subject.
+    /// MiniJinja source of the subject, in place of the template's or draft's.
     #[deserr(default)]
-    subject: Option<String>,
-    /// MiniJinja source of the HTML body, or of MJML when its first element is `<mjml>`.
-    html: String,
-    /// `Transactional`, the default, or `Marketing`.
-    #[schema(value_type = Option<String>)]
+    pub(crate) subject: Option<String>,
+    /// MiniJinja source of the HTML body, or of MJML when its first element is `<mjml>`; either this, `template_id` or `draft_id`.
     #[deserr(default)]
-    notification_category_name: Option<CategoryName>,
-    /// `false` for no theme; absent or `null` for the project's.
+    pub(crate) html: Option<String>,
     #[deserr(default)]
-    theme_id: Option<Theme>,
+    pub(crate) template_id: Option<DocumentId>,
+    #[deserr(default)]
+    pub(crate) draft_id: Option<DocumentId>,
+    /// What the sources may speak of as `variables`.
+    #[schema(value_type = Option<Object>)]
+    #[deserr(default)]
+    pub(crate) variables: Option<Variables>,
+    /// `Transactional` or `Marketing`; by default the template's or draft's, or `Transactional`.
+    #[deserr(default)]
+    pub(crate) notification_category_name: Option<Category>,
+    /// `false` for no theme; absent or `null` for the template's or draft's, or the project's.
+    #[deserr(default)]
+    pub(crate) theme_id: Option<Theme>,
     #[deserr(default)]
     is_high_priority: Option<bool>,
     /// Milliseconds since the epoch; absent or 0 for now.
     #[schema(value_type = Option<i64>)]
     #[deserr(default)]
     scheduled_at_millis: Option<AtMillis>,
-}
-
-/// A category by its name.
-#[derive(Clone, Copy)]
-pub struct CategoryName(Category);
-
-impl<E: deserr::DeserializeError> Deserr<E> for CategoryName {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let name = String::deserialize_from_value(value, location)?;
-        Category::parse(&name).map(Self).ok_or_else(|| rejected("must be Transactional or Marketing", location))
-    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -77,28 +76,46 @@ pub struct Recipient {
     user_id: UserId,
 }
 
-/// Items of one transaction, and keys of one batch of reads.
+/// Keys of one batch of reads.
 const CHUNK: usize = 100;
-/// Bytes of one transaction: DynamoDB takes 4 MB.
-const CHUNK_BYTES: usize = 3_000_000;
 
 pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body, .. }: Input<SendEmail>) -> Result<Json<Accepted>, Error> {
     let project = &access.project.id;
-    let user_ids = match (&body.user_ids, body.all_users) {
-        (Some(ids), None) => {
-            check_users(&app, &access, ids).await?;
-            ids.clone()
-        }
-        (None, Some(_)) => app.store.user_ids(project).await?,
-        _ => return Err(Problems::one("body", "must have either user_ids or all_users").into_error("POST", ROUTE.path).into()),
-    };
-    let now = app.clock.now();
-    for chunk in user_ids.chunks(CHUNK.min(CHUNK_BYTES / body.entry_bytes())) {
-        let entries = chunk.iter().map(|user_id| OutboxEntry::new(EmailId::from(app.entropy.uuid()), body.entry(*user_id), now));
-        let writes = entries.map(|entry| outbox::create(project, &entry)).collect::<Result<Vec<_>, _>>()?;
-        app.store.transact(writes).await?;
+    if body.user_ids.is_some() == body.all_users.is_some() {
+        return Err(Problems::one("body", "must have either user_ids or all_users").into_error("POST", ROUTE.path).into());
     }
+    let (content, user_ids) = tokio::join!(Content::of(&app, &access, &body), user_ids(&app, &access, &body));
+    let (content, user_ids) = (content?, user_ids?);
+    let draft = content.source.draft_id.map(|draft| mail_documents::mark_sent(project, draft.into(), app.clock.now()));
+    accept(&app, project, body.entry(content), draft, &user_ids).await?;
     Ok(Json(Accepted { results: user_ids.into_iter().map(|user_id| Recipient { user_id }).collect() }))
+}
+
+/// The recipients, all of whom exist.
+async fn user_ids(app: &App, access: &Access<Server>, body: &SendEmail) -> Result<Vec<UserId>, Error> {
+    match &body.user_ids {
+        Some(ids) => {
+            check_users(app, access, ids).await?;
+            Ok(ids.clone())
+        }
+        None => Ok(app.store.user_ids(&access.project.id).await?),
+    }
+}
+
+/// Puts the mail into the outbox, for all or for none: the entries themselves, or what a worker makes them from when they are many.
+///
+/// `draft` goes with it: it says when the draft was sent.
+async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Write>, user_ids: &[UserId]) -> Result<(), store::Error> {
+    let mail = OutboxEntry::new(EmailId::from(app.entropy.uuid()), mail, app.clock.now());
+    if user_ids.is_empty() {
+        return Ok(());
+    }
+    if user_ids.len() > broadcasts::entries_at_once(&mail) {
+        return app.store.create_broadcast(project, BroadcastId::from(mail.id.uuid()), &mail, user_ids, draft).await;
+    }
+    let entries = user_ids.iter().map(|user_id| broadcasts::entry_for(&mail, EmailId::from(app.entropy.uuid()), *user_id));
+    let writes = entries.map(|entry| outbox::create(project, &entry)).collect::<Result<Vec<_>, _>>()?;
+    app.store.transact(writes.into_iter().chain(draft)).await
 }
 
 /// Nothing is sent to anybody when one of them does not exist.
@@ -116,24 +133,15 @@ async fn check_users(app: &App, access: &Access<Server>, ids: &[UserId]) -> Resu
 }
 
 impl SendEmail {
-    /// About the size of an entry in the table; a body has 256 KiB at most, so some fit into a transaction.
-    fn entry_bytes(&self) -> usize {
-        2048 + self.html.len() + self.subject.as_ref().map_or(0, String::len)
-    }
-
-    fn entry(&self, user_id: UserId) -> NewEntry {
-        let theme_id = match self.theme_id {
-            Some(Theme::None) => None,
-            Some(Theme::Id(ThemeId(id))) => Some(id),
-            None => Some(DEFAULT_THEME),
-        };
+    /// The mail, before it has a recipient.
+    fn entry(&self, content: Content) -> NewEntry {
         NewEntry {
-            to: Recipients::UserPrimaryEmail { user_id },
-            source: Source { builtin: None, subject: self.subject.clone(), html: Some(self.html.clone()), text: None, theme_id },
-            variables: Map::new(),
-            category: self.notification_category_name.map_or(Category::Transactional, |name| name.0),
+            to: Recipients::CustomEmails { emails: Vec::new() },
+            source: content.source,
+            variables: content.variables,
+            category: content.category,
             is_high_priority: self.is_high_priority.unwrap_or(false),
-            created_with: CreatedWith::ProgrammaticCall,
+            created_with: content.created_with,
             scheduled_at: self.scheduled_at_millis.map(|time| time.0).filter(|time| *time != Timestamp::UNIX_EPOCH),
         }
     }

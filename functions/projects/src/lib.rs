@@ -1,5 +1,9 @@
 //! Projects, their settings and their public keys.
 
+pub mod api_key_create;
+pub mod api_key_list;
+pub mod api_key_read;
+pub mod api_key_update;
 pub mod current_read;
 pub mod internal_current_read;
 pub mod internal_current_update;
@@ -14,6 +18,10 @@ pub fn operations(register: &mut impl Register) {
     register.operation(current_read::ROUTE, current_read::handle);
     register.operation(internal_current_read::ROUTE, internal_current_read::handle);
     register.operation(internal_current_update::ROUTE, internal_current_update::handle);
+    register.operation(api_key_list::ROUTE, api_key_list::handle);
+    register.operation(api_key_create::ROUTE, api_key_create::handle);
+    register.operation(api_key_read::ROUTE, api_key_read::handle);
+    register.operation(api_key_update::ROUTE, api_key_update::handle);
     register.operation(jwks_read::ROUTE, jwks_read::handle);
     register.operation(jwks_restricted_read::ROUTE, jwks_restricted_read::handle);
     register.operation(jwks_anonymous_read::ROUTE, jwks_anonymous_read::handle);

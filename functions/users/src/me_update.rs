@@ -6,7 +6,6 @@ use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Upda
 use shared::http::{Json, Route};
 use shared::model::user_input::CurrentUserBody;
 use shared::model::user_view::UserView;
-use shared::product_api::accounts::change;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 
 use crate::user_change::UserChange;
@@ -32,9 +31,9 @@ pub async fn handle(
     Input { body, .. }: Input<CurrentUserBody>,
 ) -> Result<Json<UserView>, Error> {
     let input = body.read(access.level).map_err(|problems| problems.into_error("PATCH", ROUTE.path))?;
-    let id = access.own_user()?.row.user.id;
-    let new = UserChange::new(&app, &access, id, input).await?;
+    let row = access.own_user()?.row.clone();
+    let new = UserChange::new(&app, &access, row.user.id, input).await?;
     let project = &access.project;
-    let row = change(&app, &project.id, id, KnownError::CannotGetOwnUserWithoutUser, |user| new.apply(&app, project, user)).await?;
-    Ok(Json(UserView::of(&row.user, row.last_active_at, &project.config, access.level)))
+    let (row, team) = Box::pin(new.make(&app, project, row, KnownError::CannotGetOwnUserWithoutUser)).await?;
+    Ok(Json(UserView::of(&row.user, row.last_active_at, &project.config, access.level, team.as_ref())))
 }

@@ -4,64 +4,106 @@
 use shared::App;
 use shared::crypto::password::Hash;
 use shared::http::change::Change;
+use shared::model::id::TeamId;
 use shared::model::id::UserId;
 use shared::model::mfa::Totp;
-use shared::model::profile_image::{ProfileImage, Upload};
+use shared::model::profile_image::{NewImage, Owner, Upload};
 use shared::model::project::Project;
+use shared::model::team::Team;
 use shared::model::user::{MAX_CHANNELS, User};
 use shared::model::user_input::UserInput;
 use shared::model::user_patch::{Refused, UserPatch};
 use shared::product_api::access::Level;
-use shared::product_api::accounts::With;
+use shared::product_api::accounts::{With, change_read, selected_team};
+use shared::product_api::teams::no_member;
 use shared::product_api::{Access, Error, KnownError};
-use shared::store::images;
+use shared::store::users::UserRow;
+use shared::store::{self, images, memberships};
 
 /// A change of a user that is checked and ready to be applied.
 pub(crate) struct UserChange {
     patch: UserPatch,
-    upload: Option<Upload>,
 }
 
 impl UserChange {
     pub(crate) async fn new<L>(app: &App, access: &Access<L>, id: UserId, input: UserInput) -> Result<Self, Error> {
         let project = &access.project;
-        check(project, id, &input)?;
+        check(project, &input)?;
         let password = hash(app, project, &input).await?;
         let totp = match &input.totp_secret_base64 {
             Change::Keep => Change::Keep,
             Change::Clear => Change::Clear,
             Change::Set(secret) => Change::Set(Totp::seal(&app.sealer, &app.entropy, &project.id, id, secret)?),
         };
-        let (mut image, mut upload) = (Change::Keep, None);
-        match &input.profile_image_url {
-            Change::Keep => {}
-            Change::Clear => image = Change::Clear,
-            Change::Set(ProfileImage::Url(url)) => image = Change::Set((url.clone(), None)),
-            Change::Set(ProfileImage::Upload(new)) => {
-                image = Change::Set((new.url(&app.settings.api_url, &project.id, id), Some(new.digest())));
-                upload = Some(new.clone());
-            }
-        }
+        let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
+        let image = NewImage::of(&input.profile_image_url, Upload::digest, url);
         let first_email_signs_in = access.level >= Level::Server;
-        Ok(Self { patch: UserPatch { input, password, totp, image, first_email_signs_in }, upload })
+        Ok(Self { patch: UserPatch { input, password, totp, image, first_email_signs_in } })
     }
 
     /// Changes the user, and says what else is written with it.
     pub(crate) fn apply(&self, app: &App, project: &Project, user: &mut User) -> Result<With, Error> {
-        let old_image = user.uploaded_image.clone();
+        let (old_image, old_team) = (user.uploaded_image.clone(), user.selected_team_id);
         self.patch.apply(user, &app.entropy, app.clock.now()).map_err(|refused| match refused {
             Refused::NoPrimaryEmail => KnownError::PrimaryEmailRequired,
             Refused::TooManyChannels => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
         })?;
         let old_image = old_image.filter(|old| user.uploaded_image.as_ref() != Some(old));
         let delete = old_image.map(|old| images::delete(&project.id, user.id, &old));
-        let put = self.upload.as_ref().map(|upload| images::put(&project.id, user.id, upload)).transpose()?;
-        Ok(With(delete.into_iter().chain(put).collect()))
+        let upload = self.patch.image.upload.as_ref();
+        let put = upload.map(|(digest, upload)| images::put(&project.id, user.id, digest, upload)).transpose()?;
+        let mut with = With(delete.into_iter().chain(put).collect());
+        if user.selected_team_id != old_team {
+            with.0.extend(old_team.map(|team| memberships::deselect(&project.id, team, user.id)));
+            user.selected_team_id.into_iter().for_each(|team| with.first(memberships::select(&project.id, team, user.id)));
+        }
+        Ok(with)
+    }
+
+    /// The team that a user will have selected.
+    pub(crate) fn selected(&self, user: &User) -> Option<TeamId> {
+        let mut selected = user.selected_team_id;
+        self.patch.input.selected_team_id.clone().apply(&mut selected);
+        selected
+    }
+
+    /// Makes the change of a user who was read, and gives the user with the team that it has selected then.
+    pub(crate) async fn make(
+        &self,
+        app: &App,
+        project: &Project,
+        row: UserRow,
+        missing: KnownError,
+    ) -> Result<(UserRow, Option<Team>), Error> {
+        let (id, selected) = (row.user.id, self.selected(&row.user));
+        let team = async {
+            match selected {
+                Some(team) => Ok(app.store.team(&project.id, team).await?.map(|row| row.team)),
+                None => Ok::<_, Error>(None),
+            }
+        };
+        let change = change_read(app, &project.id, row, missing, |user| self.apply(app, project, user));
+        match (tokio::join!(change, team), &self.patch.input.selected_team_id) {
+            ((Ok(row), team), _) => {
+                // The change is made, and only that decides what is answered: a read that failed beside it is made again.
+                let team = match team {
+                    Ok(team) => team,
+                    Err(_) => selected_team(app, &project.id, &row.user).await?,
+                };
+                let team = team.filter(|team| row.user.selected_team_id == Some(team.id));
+                Ok((row, team))
+            }
+            // The first of what is written beside the user says that it is a member.
+            ((Err(Error::Store(store::Error::Conflict(failed))), _), Change::Set(team)) if failed.contains(&0) => {
+                Err(no_member(*team, id).into())
+            }
+            ((Err(error), _), _) => Err(error),
+        }
     }
 }
 
 /// What the project must allow, or have.
-fn check(project: &Project, id: UserId, input: &UserInput) -> Result<(), KnownError> {
+fn check(project: &Project, input: &UserInput) -> Result<(), KnownError> {
     let sets_password = matches!(input.password, Change::Set(_)) || input.password_hash.is_some();
     if sets_password && !project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled);
@@ -73,11 +115,7 @@ fn check(project: &Project, id: UserId, input: &UserInput) -> Result<(), KnownEr
     if !input.oauth_providers.iter().flatten().all(|account| has_provider(&account.id)) {
         return Err(KnownError::OauthProviderNotFoundOrNotEnabled);
     }
-    match input.selected_team_id {
-        // There are no teams, so nobody is a member of one.
-        Change::Set(team) => Err(KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: id.to_string() }),
-        Change::Keep | Change::Clear => Ok(()),
-    }
+    Ok(())
 }
 
 async fn hash(app: &App, project: &Project, input: &UserInput) -> Result<Change<Hash>, Error> {

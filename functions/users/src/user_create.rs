@@ -8,6 +8,7 @@ use shared::model::user::User;
 use shared::model::user_input::{New, UserBody};
 use shared::model::user_view::ServerUser;
 use shared::product_api::accounts::create;
+use shared::product_api::teams::welcome;
 use shared::product_api::{Access, Error, Input, Server};
 
 use crate::user_change::UserChange;
@@ -35,7 +36,9 @@ pub async fn handle(
     let mut user = User::new(&app.entropy, app.clock.now());
     user.is_anonymous = body.0.is_anonymous == Some(true);
     let new = UserChange::new(&app, &access, user.id, body.0).await?;
-    let with = new.apply(&app, &access.project, &mut user)?;
+    let mut with = new.apply(&app, &access.project, &mut user)?;
+    with.0.extend(welcome(&app, &access.project, &mut user)?);
     create(&app, &access.project.id, &user, with).await?;
-    Ok(Created(ServerUser::of(&user, user.signed_up_at, &access.project.config)))
+    // The team of its own is in later answers (WIRE.md §6.3).
+    Ok(Created(ServerUser::of(&user, user.signed_up_at, &access.project.config, None)))
 }

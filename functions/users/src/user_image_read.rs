@@ -31,7 +31,7 @@ pub struct ImagePath {
 }
 
 /// The image; it may be kept for a day.
-pub struct Picture(Upload);
+pub struct Picture(pub Upload);
 
 impl IntoResponse for Picture {
     fn into_response(self) -> Response {

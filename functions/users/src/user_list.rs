@@ -3,6 +3,8 @@
 //! There is no index for words, so a search passes over the list. It reads a bounded part of it for each page: a page may be short, or
 //! empty, and have a `next_cursor` nevertheless; who follows it misses nobody.
 
+use std::collections::BTreeSet;
+
 use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
@@ -15,7 +17,9 @@ use shared::model::user_filter::UserFilter;
 use shared::model::user_view::ServerUser;
 use shared::product_api::input::{Ignored, Param, Problems};
 use shared::product_api::{Access, Error, Input, KnownError, Server, cursor};
-use shared::store::user_list::{Listing, UserPage};
+use shared::store::sharded::Listing;
+use shared::store::user_list::UserPage;
+use shared::store::users::UserRow;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("users-user-list", "/api/v1/users")
@@ -95,17 +99,20 @@ pub async fn handle(
     check(limit, &filter)?;
     let project = &access.project;
     let descending = query.desc.is_some_and(|desc| desc.0);
-    let list = if descending { "users/desc" } else { "users/asc" };
-    let after: Option<String> = query.cursor.map(|cursor| cursor::decode(&app, &project.id, list, &cursor)).transpose()?;
+    let order = if descending { "desc" } else { "asc" };
+    let list = query.team_id.map_or_else(|| format!("users/{order}"), |team| format!("users/{team}/{order}"));
+    let after: Option<String> = query.cursor.map(|cursor| cursor::decode(&app, &project.id, &list, &cursor)).transpose()?;
     let read = if filter.words.is_some() { SEARCHED } else { limit + 1 };
     let listing = Listing { after: after.as_deref(), descending, limit, read };
     let page = match query.team_id {
-        // There are no teams, so nobody is a member of one.
-        Some(_) => UserPage { rows: Vec::new(), next: None },
+        Some(team) => app.store.users_of_team(&project.id, team, listing, |user| filter.takes(user, &project.config)).await?,
         None => find(&app, project, &filter, listing).await?,
     };
-    let next_cursor = page.next.map(|next| cursor::encode(&app, &project.id, list, &next)).transpose()?;
-    let items = page.rows.iter().map(|row| ServerUser::of(&row.user, row.last_active_at, &project.config)).collect();
+    let next_cursor = page.next.map(|next| cursor::encode(&app, &project.id, &list, &next)).transpose()?;
+    let selected: BTreeSet<TeamId> = page.rows.iter().filter_map(|row| row.user.selected_team_id).collect();
+    let teams = app.store.teams(&project.id, &selected.into_iter().collect::<Vec<_>>()).await?;
+    let team = |row: &UserRow| row.user.selected_team_id.and_then(|id| teams.get(&id));
+    let items = page.rows.iter().map(|row| ServerUser::of(&row.user, row.last_active_at, &project.config, team(row))).collect();
     Ok(Json(Users { items, is_paginated: true, pagination: Pagination { next_cursor } }))
 }
 

@@ -7,6 +7,7 @@ use shared::http::TableAction::{BatchGetItem, GetItem};
 use shared::http::{Json, Route};
 use shared::model::user_view::ServerUser;
 use shared::product_api::access::UserRef;
+use shared::product_api::accounts::selected_team;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::{Access, Error, Input, KnownError, Server};
 use utoipa::ToSchema;
@@ -30,6 +31,8 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, UserPath>,
 ) -> Result<Json<ServerUser>, Error> {
     let id = access.user_id(path.user_id)?;
-    let row = app.store.user(&access.project.id, id).await?.ok_or(KnownError::UserNotFound)?;
-    Ok(Json(ServerUser::of(&row.user, row.last_active_at, &access.project.config)))
+    let project = &access.project;
+    let row = app.store.user(&project.id, id).await?.ok_or(KnownError::UserNotFound)?;
+    let team = selected_team(&app, &project.id, &row.user).await?;
+    Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref())))
 }

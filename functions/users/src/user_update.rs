@@ -6,7 +6,7 @@ use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Upda
 use shared::http::{Json, Route};
 use shared::model::user_input::{Any, UserBody};
 use shared::model::user_view::ServerUser;
-use shared::product_api::accounts::change;
+use shared::product_api::accounts::read;
 use shared::product_api::input::Nothing;
 use shared::product_api::{Access, Error, Input, KnownError, Server};
 
@@ -38,6 +38,7 @@ pub async fn handle(
     let project = &access.project;
     let id = access.user_id(path.user_id)?;
     let new = UserChange::new(&app, &access, id, body.0).await?;
-    let row = change(&app, &project.id, id, KnownError::UserNotFound, |user| new.apply(&app, project, user)).await?;
-    Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config)))
+    let row = read(&app, &access, id).await?.ok_or(KnownError::UserNotFound)?;
+    let (row, team) = Box::pin(new.make(&app, project, row, KnownError::UserNotFound)).await?;
+    Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref())))
 }

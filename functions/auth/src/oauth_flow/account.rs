@@ -5,14 +5,18 @@ use secrecy::SecretString;
 use shared::App;
 use shared::model::email::Email;
 use shared::model::id::UserId;
+use shared::model::place::Place;
 use shared::model::project::Project;
 use shared::model::provider_sign_in::{Decision, Refusal, Situation};
 use shared::model::session::after;
+use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::{ProviderAccount, User};
 use shared::oauth::authorization::{Authorization, Purpose};
 use shared::oauth::catalog::{self, OPENID_SCOPE};
 use shared::oauth::exchange::Tokens;
 use shared::oauth::profile::Profile;
+use shared::product_api::accounts::admit;
+use shared::product_api::teams::welcome;
 use shared::product_api::{Error, KnownError};
 use shared::store::accounts::Outcome;
 use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens};
@@ -30,6 +34,7 @@ struct Flow<'a> {
     tokens: ProviderTokens,
     account: ProviderAccount,
     profile: &'a Profile,
+    place: &'a Place,
 }
 
 /// The code for the user of an account.
@@ -39,14 +44,18 @@ pub(super) async fn resolve(
     authorization: &Authorization,
     tokens: &Tokens,
     profile: &Profile,
+    place: &Place,
 ) -> Result<SecretString, Error> {
     let account = ProviderAccount {
+        id: app.entropy.uuid().into(),
         provider_id: authorization.provider_id.clone(),
         account_id: profile.account_id.clone(),
         email: profile.email.clone(),
+        allow_sign_in: true,
+        allow_connected_accounts: true,
     };
     let tokens = seal(app, project, authorization, &account, tokens)?;
-    let flow = Flow { app, project, authorization, tokens, account, profile };
+    let flow = Flow { app, project, authorization, tokens, account, profile, place };
     for _ in 0..TRIES {
         if let Some(code) = flow.attempt().await? {
             return Ok(code);
@@ -78,6 +87,14 @@ fn asked_scope(authorization: &Authorization) -> String {
     [Some(scope), authorization.provider_scope.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
+/// What somebody signs up with.
+pub(crate) struct Signing<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) account: &'a ProviderAccount,
+    /// Whether the provider's address signs in as well.
+    pub(crate) email_signs_in: bool,
+}
+
 /// What is known of the account here.
 struct Known {
     account_owner: Option<AccountClaim>,
@@ -94,11 +111,20 @@ impl Flow<'_> {
         match decision {
             Decision::SignIn(user) => {
                 let (code, mut writes) = self.code(user, false)?;
-                writes.push(users::exists(project, user));
+                // Whoever links has proved who it is by its token; the account need not.
+                writes.push(match self.authorization.purpose {
+                    Purpose::Authenticate => provider_accounts::signs_in(project, &self.account, user),
+                    Purpose::Link => users::exists(project, user),
+                });
                 written(self.app.store.transact(writes).await, code)
             }
             Decision::Attach(user) if self.authorization.purpose == Purpose::Link => self.pending(user, PendingChange::Link).await,
-            Decision::Upgrade { user, email_signs_in } => self.pending(user, PendingChange::Upgrade { email_signs_in }).await,
+            Decision::Upgrade { user, email_signs_in } => {
+                if let Some(row) = &known.flow_user {
+                    self.signed_up(row.user.clone(), email_signs_in)?;
+                }
+                self.pending(user, PendingChange::Upgrade { email_signs_in }).await
+            }
             Decision::Attach(user) => {
                 let (code, mut writes) = self.code(user, false)?;
                 writes.extend(provider_accounts::attach(project, &self.account, user)?);
@@ -108,8 +134,9 @@ impl Flow<'_> {
             }
             Decision::SignUp { email_signs_in } => {
                 let user = User::new(&self.app.entropy, self.app.clock.now());
-                let user = with_account(self.app, user, self.profile, &self.account, email_signs_in);
-                let (code, writes) = self.code(user.id, true)?;
+                let mut user = self.signed_up(user, email_signs_in)?;
+                let (code, mut writes) = self.code(user.id, true)?;
+                writes.extend(welcome(self.app, self.project, &mut user)?);
                 match self.app.store.create_account(project, &user, writes).await {
                     Ok(Outcome::Done) => Ok(Some(code)),
                     Ok(_) => Ok(None),
@@ -117,6 +144,12 @@ impl Flow<'_> {
                 }
             }
         }
+    }
+
+    /// A user who signs up with the account, if the project's rules let it.
+    fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
+        let account = Signing { profile: self.profile, account: &self.account, email_signs_in };
+        sign_up(self.app, self.project, user, &account, self.place)
     }
 
     /// A code that changes its user when it is redeemed; see [`Pending`].
@@ -152,7 +185,7 @@ impl Flow<'_> {
         let situation = Situation {
             purpose,
             flow_user: flow_user.map(|row| row.user.id),
-            account_owner: known.account_owner.map(|claim| claim.user_id),
+            account_owner: known.account_owner.map(|claim| (claim.user_id, claim.signs_in)),
             email: self.profile.email.as_ref().map(|email| (email, self.profile.email_verified)),
             email_owner: known.email_owner.as_ref().map(|claim| (claim.user_id, claim.is_verified)),
             strategy: self.project.config.oauth_account_merge_strategy,
@@ -184,8 +217,15 @@ impl Flow<'_> {
     }
 }
 
+/// The user who signs up with an account of a provider, as the project's rules let it.
+pub(crate) fn sign_up(app: &App, project: &Project, user: User, account: &Signing<'_>, place: &Place) -> Result<User, KnownError> {
+    let mut user = with_account(app, user, account);
+    admit(&project.config, &mut user, AuthMethod::OAuth(&account.account.provider_id), place)?;
+    Ok(user)
+}
+
 /// The user with an account of a provider, and with what the provider tells where the user has nothing yet.
-pub(crate) fn with_account(app: &App, mut user: User, profile: &Profile, account: &ProviderAccount, email_signs_in: bool) -> User {
+fn with_account(app: &App, mut user: User, &Signing { profile, account, email_signs_in }: &Signing<'_>) -> User {
     user.display_name = user.display_name.or_else(|| profile.name.clone());
     user.profile_image_url = user.profile_image_url.or_else(|| profile.picture.clone());
     if let Some(email) = &profile.email {
@@ -200,7 +240,8 @@ pub(crate) fn with_account(app: &App, mut user: User, profile: &Profile, account
 
 pub(crate) fn refused(refusal: Refusal, email: Option<&Email>) -> KnownError {
     match refusal {
-        Refusal::OfAnother => KnownError::OauthConnectionAlreadyConnectedToAnotherUser,
+        // That the account is somebody's is all that its holder, who does not sign in with it, is told.
+        Refusal::OfAnother | Refusal::NotForSignIn => KnownError::OauthConnectionAlreadyConnectedToAnotherUser,
         Refusal::SignUpNotEnabled => KnownError::SignUpNotEnabled,
         Refusal::EmailTaken { would_work_if_verified } => KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
             r#type: "email",

@@ -13,6 +13,7 @@ use shared::http::Json;
 use shared::http::client::Caller;
 use shared::model::id::ProjectId;
 use shared::model::limit::Rule;
+use shared::model::place::Place;
 use shared::model::project::{OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::oauth::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
@@ -61,7 +62,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
     let in_redirect_mode = authorization.response_mode == ResponseMode::Redirect;
     let is_of_this_browser = !in_redirect_mode || has_cookie(headers, &state);
     let mut response = if authorization.provider_id == provider_id && is_of_this_browser {
-        Box::pin(end(app, &project, &authorization, &state, answer)).await
+        Box::pin(end(app, &project, &authorization, &state, answer, &caller.place)).await
     } else {
         // Another provider's answer (RFC 9700 §4.4), or another browser's flow.
         KnownError::OauthStateNotFound.into_response()
@@ -80,8 +81,15 @@ async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option
     Ok(authorization.filter(|authorization| authorization.project_id == project).zip(row.map(|row| row.project)))
 }
 
-async fn end(app: &App, project: &Project, authorization: &Authorization, state: &SecretString, answer: &ProviderAnswer) -> Response {
-    match proceed(app, project, authorization, state, answer).await {
+async fn end(
+    app: &App,
+    project: &Project,
+    authorization: &Authorization,
+    state: &SecretString,
+    answer: &ProviderAnswer,
+    place: &Place,
+) -> Response {
+    match proceed(app, project, authorization, state, answer, place).await {
         Ok(code) => {
             let url = authorization.redirect_uri.with_query("code", code.expose_secret());
             see_other(with(url, "state", &authorization.state))
@@ -96,6 +104,7 @@ async fn proceed(
     authorization: &Authorization,
     state: &SecretString,
     answer: &ProviderAnswer,
+    place: &Place,
 ) -> Result<SecretString, Error> {
     if authorization.expires_at <= app.clock.now() {
         return Err(KnownError::OuterOauthTimeout.into());
@@ -115,7 +124,7 @@ async fn proceed(
         fault_error(&fault)
     })?;
     profile.name = profile.name.or_else(|| name_of(answer));
-    account::resolve(app, project, authorization, &tokens, &profile).await
+    account::resolve(app, project, authorization, &tokens, &profile, place).await
 }
 
 /// The provider's code, or what it says instead.

@@ -3,5 +3,5 @@ use edge_functions::fallback;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
-    shared::http::run_router(fallback::router).await
+    shared::http::run_router("edge-fallback", fallback::router).await
 }

@@ -3,18 +3,30 @@
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::Value;
 use shared::App;
+use shared::mail::sandbox;
 use shared::mail::ses::Ses;
 
+fn main() -> Result<(), Error> {
+    sandbox::install();
+    run()
+}
+
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Error> {
-    lambda_runtime::tracing::init_default_subscriber();
+async fn run() -> Result<(), Error> {
+    shared::http::log::init();
     let app = App::from_env()?;
     let ses = Ses::from_env(app.clock.clone())?;
     let (app, ses) = (&app, &ses);
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
-        // What the event says does not matter: the index knows what is due. Five seconds are kept for the last entries.
+        // What the event says does not matter: the index knows what is due. The last mail has all the time that SES may take.
         let deadline = jiff::Timestamp::from_millisecond(i64::try_from(event.context.deadline)?)?;
-        let moved = workers::outbox::drain(app, ses, deadline - jiff::SignedDuration::from_secs(5)).await?;
+        let moved = workers::outbox::drain(app, ses, deadline - jiff::SignedDuration::from_secs(25)).await?;
+        // Each minute, by the schedule: the stream comes with every write.
+        if event.payload.get("Records").is_none() {
+            let (now, oldest) = (app.clock.now(), app.store.oldest_due(app.clock.now()).await?);
+            let age = oldest.map(|due| now.duration_since(due).unsigned_abs()).unwrap_or_default();
+            shared::http::log::oldest_due_mail(app, age);
+        }
         Ok::<_, Error>(serde_json::json!({ "moved": moved }))
     }))
     .await

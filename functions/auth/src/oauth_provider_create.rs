@@ -1,0 +1,68 @@
+//! `POST /api/v1/oauth-providers`: a server gives a user an account at an OAuth provider. Of many who want it at once, one gets it.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Created, Route};
+use shared::model::email::Email;
+use shared::model::id::ProviderAccountId;
+use shared::model::provider_account::ProviderAccountRead;
+use shared::model::user::ProviderAccount;
+use shared::product_api::access::UserRef;
+use shared::product_api::accounts::read;
+use shared::product_api::{Access, Error, Input, KnownError, Server};
+use utoipa::ToSchema;
+
+use crate::oauth_providers::{AccountId, change};
+
+pub const ROUTE: Route = Route::post("auth-oauth-provider-create", "/api/v1/oauth-providers")
+    .summary("Gives a user an account at an OAuth provider")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "USER_ID_DOES_NOT_EXIST",
+        "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
+        "OAUTH_PROVIDER_ACCOUNT_ID_ALREADY_USED_FOR_SIGN_IN",
+        "TOO_MANY_PROVIDER_ACCOUNTS",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct CreateProviderAccount {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    user_id: UserRef,
+    /// Id of a provider of the project.
+    provider_config_id: String,
+    /// The user's id at the provider. An account belongs to one user of a project.
+    #[schema(value_type = String, min_length = 1, max_length = 512)]
+    account_id: AccountId,
+    #[deserr(default)]
+    email: Option<Email>,
+    /// Whether it signs the user in.
+    allow_sign_in: bool,
+    /// Whether the app gets the provider's access tokens for it.
+    allow_connected_accounts: bool,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { body, .. }: Input<CreateProviderAccount>,
+) -> Result<Created<ProviderAccountRead>, Error> {
+    let user_id = access.user_id(body.user_id)?;
+    access.project.config.oauth_provider(&body.provider_config_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
+    let row = read(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let account = ProviderAccount {
+        id: ProviderAccountId::from(app.entropy.uuid()),
+        provider_id: body.provider_config_id,
+        account_id: body.account_id.0,
+        email: body.email,
+        allow_sign_in: body.allow_sign_in,
+        allow_connected_accounts: body.allow_connected_accounts,
+    };
+    change(&app, &access, row, missing, |user| user.add_account(account.clone())).await?;
+    Ok(Created(ProviderAccountRead::of(user_id, &account, access.level)))
+}

@@ -1,0 +1,52 @@
+//! `GET /api/v1/oauth-providers`: the accounts of a user at OAuth providers, in the order in which they were linked.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem};
+use shared::http::{Json, Route};
+use shared::model::provider_account::ProviderAccountRead;
+use shared::product_api::access::{Level, UserRef};
+use shared::product_api::accounts::read;
+use shared::product_api::input::{Ignored, Problems};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-providers")
+    .summary("Lists the accounts of a user at OAuth providers")
+    .table(&[BatchGetItem, GetItem])
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProviderAccountsQuery {
+    /// A user's id, or `me`. A client names itself: without this it would ask for everybody's.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    user_id: Option<UserRef>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ProviderAccounts {
+    items: Vec<ProviderAccountRead>,
+    /// Always false: a user has few.
+    is_paginated: bool,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { query, .. }: Input<Ignored, ProviderAccountsQuery>,
+) -> Result<Json<ProviderAccounts>, Error> {
+    let user_id = match query.user_id {
+        Some(user) => access.user_id(user)?,
+        None if access.level >= Level::Server => {
+            return Err(Problems::one("query.user_id", "is required").into_error("GET", ROUTE.path).into());
+        }
+        None => return Err(KnownError::Forbidden.into()),
+    };
+    let accounts = read(&app, &access, user_id).await?.map(|row| row.user.provider_accounts).unwrap_or_default();
+    let items = accounts.iter().map(|account| ProviderAccountRead::of(user_id, account, access.level)).collect();
+    Ok(Json(ProviderAccounts { items, is_paginated: false }))
+}

@@ -1,0 +1,70 @@
+//! `PATCH /api/v1/oauth-providers/{user_id}/{provider_id}`: changes what an account at an OAuth provider is good for; a server also says
+//! which account it is.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::email::Email;
+use shared::model::provider_account::{AccountPatch, ProviderAccountRead};
+use shared::product_api::access::Level;
+use shared::product_api::accounts::read;
+use shared::product_api::input::{Nothing, Problems};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::oauth_providers::{AccountId, ProviderAccountPath, change};
+
+pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oauth-providers/{user_id}/{provider_id}")
+    .summary("Changes an account of a user at an OAuth provider")
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "FORBIDDEN",
+        "PROVIDER_ACCOUNT_NOT_FOUND",
+        "OAUTH_PROVIDER_ACCOUNT_ID_ALREADY_USED_FOR_SIGN_IN",
+        "LAST_SIGN_IN_METHOD",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct UpdateProviderAccount {
+    /// Whether it signs the user in.
+    #[deserr(default)]
+    allow_sign_in: Option<bool>,
+    /// Whether the app gets the provider's access tokens for it.
+    #[deserr(default)]
+    allow_connected_accounts: Option<bool>,
+    /// With server access only.
+    #[deserr(default)]
+    email: Option<Email>,
+    /// With server access only. The tokens of the account that it was are forgotten.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 512)]
+    account_id: Option<AccountId>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, path, .. }: Input<UpdateProviderAccount, Nothing, ProviderAccountPath>,
+) -> Result<Json<ProviderAccountRead>, Error> {
+    for (field, is_given) in [("email", body.email.is_some()), ("account_id", body.account_id.is_some())] {
+        if is_given && access.level < Level::Server {
+            let problem = Problems::one(&format!("body.{field}"), "may be set with server access only");
+            return Err(problem.into_error("PATCH", ROUTE.path).into());
+        }
+    }
+    let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ProviderAccountNotFound);
+    let row = read(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let patch = AccountPatch {
+        account_id: body.account_id.map(|id| id.0),
+        email: body.email,
+        allow_sign_in: body.allow_sign_in,
+        allow_connected_accounts: body.allow_connected_accounts,
+    };
+    let user = change(&app, &access, row, missing, |user| user.change_account(path.provider_id, patch.clone())).await?;
+    let account = user.provider_account(path.provider_id).ok_or(KnownError::ProviderAccountNotFound)?;
+    Ok(Json(ProviderAccountRead::of(user_id, account, access.level)))
+}

@@ -1,0 +1,63 @@
+//! What the operations on a user's accounts at providers share: whose accounts a request is about, and how a change of them is written.
+
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use shared::App;
+use shared::model::id::ProviderAccountId;
+use shared::model::provider_account::{Refused, is_account_id};
+use shared::model::user::{MAX_ACCOUNTS, User};
+use shared::product_api::access::{Level, UserRef};
+use shared::product_api::accounts::{With, change_read};
+use shared::product_api::input::rejected;
+use shared::product_api::{Access, Error, KnownError};
+use shared::store::users::UserRow;
+use utoipa::ToSchema;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProviderAccountPath {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    pub(crate) user_id: UserRef,
+    /// The id of the account here, not the provider's.
+    pub(crate) provider_id: ProviderAccountId,
+}
+
+/// A user's id at a provider.
+#[derive(Clone)]
+pub(crate) struct AccountId(pub(crate) String);
+
+impl<E: DeserializeError> Deserr<E> for AccountId {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        if is_account_id(&text) { Ok(Self(text)) } else { Err(rejected("must have 1 to 512 bytes", location)) }
+    }
+}
+
+/// Changes the accounts of a user, with their claims. `missing` is the error when there is no such user any more. A client does not take
+/// its user's last way to sign in.
+pub(crate) async fn change<L>(
+    app: &App,
+    access: &Access<L>,
+    row: UserRow,
+    missing: KnownError,
+    change: impl Fn(&mut User) -> Result<(), Refused>,
+) -> Result<User, Error> {
+    let changed = change_read(app, &access.project.id, row, missing, |user| {
+        let before = user.clone();
+        change(user).map_err(refusal)?;
+        if access.level < Level::Server {
+            user.keeps_way_to_sign_in(&before, &access.project.config).map_err(refusal)?;
+        }
+        Ok(With::default())
+    });
+    Ok(changed.await?.user)
+}
+
+fn refusal(refused: Refused) -> KnownError {
+    match refused {
+        Refused::NotFound => KnownError::ProviderAccountNotFound,
+        Refused::Duplicate => KnownError::OauthProviderAccountIdAlreadyUsedForSignIn,
+        Refused::TooMany => KnownError::TooManyProviderAccounts { max: MAX_ACCOUNTS },
+        Refused::LastWay => KnownError::LastSignInMethod,
+    }
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`capacity_boost`](emails_functions::capacity_boost).
+use emails_functions::capacity_boost::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

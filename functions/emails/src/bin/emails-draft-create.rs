@@ -1,0 +1,7 @@
+//! Lambda of [`draft_create`](emails_functions::draft_create).
+use emails_functions::draft_create::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

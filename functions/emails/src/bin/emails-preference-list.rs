@@ -1,0 +1,7 @@
+//! Lambda of [`preference_list`](emails_functions::preference_list).
+use emails_functions::preference_list::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

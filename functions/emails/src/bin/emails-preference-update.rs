@@ -1,0 +1,7 @@
+//! Lambda of [`preference_update`](emails_functions::preference_update).
+use emails_functions::preference_update::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

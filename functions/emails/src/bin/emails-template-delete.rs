@@ -1,0 +1,7 @@
+//! Lambda of [`template_delete`](emails_functions::template_delete).
+use emails_functions::template_delete::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`theme_create`](emails_functions::theme_create).
+use emails_functions::theme_create::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`theme_delete`](emails_functions::theme_delete).
+use emails_functions::theme_delete::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

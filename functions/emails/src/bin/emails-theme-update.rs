@@ -1,0 +1,7 @@
+//! Lambda of [`theme_update`](emails_functions::theme_update).
+use emails_functions::theme_update::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

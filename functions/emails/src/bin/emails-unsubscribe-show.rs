@@ -1,0 +1,7 @@
+//! Lambda of [`unsubscribe_show`](emails_functions::unsubscribe_show).
+use emails_functions::unsubscribe_show::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`unsubscribe`](emails_functions::unsubscribe).
+use emails_functions::unsubscribe::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,39 @@
+//! `POST /api/v1/emails/capacity-boost`: for four hours the project sends four times as fast. One boost at a time: of many who ask at
+//! once, one begins it.
+
+use axum::extract::State;
+use jiff::SignedDuration;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use shared::http::{Json, Route};
+use shared::model::session::after;
+use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::store;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("emails-capacity-boost", "/api/v1/emails/capacity-boost")
+    .summary("Lets the project send faster for some hours")
+    .table(&[BatchGetItem, GetItem, PutItem])
+    .errors(&["EMAIL_CAPACITY_BOOST_ALREADY_ACTIVE"]);
+
+const LENGTH: SignedDuration = SignedDuration::from_hours(4);
+
+#[derive(Serialize, ToSchema)]
+pub struct Boost {
+    /// RFC 3339.
+    expires_at: String,
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Server>, _: Input) -> Result<Json<Boost>, Error> {
+    let (project, now) = (&access.project.id, app.clock.now());
+    let expires_at = after(now, LENGTH);
+    match app.store.begin_boost(project, expires_at, now).await {
+        Ok(()) => Ok(Json(Boost { expires_at: expires_at.to_string() })),
+        Err(store::Error::Conflict(_)) => {
+            let active = app.store.boost(project, now).await?.unwrap_or(expires_at);
+            Err(KnownError::EmailCapacityBoostAlreadyActive { expires_at: active.to_string() }.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,113 @@
+//! What a request to send has a mail made from: its own HTML, a template or a draft, with a theme.
+
+use serde_json::{Map, Value};
+use shared::App;
+use shared::mail::builtin;
+use shared::model::id::{DocumentId, ProjectId};
+use shared::model::mail_document::{DocumentKind, MailDocument};
+use shared::model::outbox::{Category, CreatedWith, Source};
+use shared::model::theme::Theme;
+use shared::product_api::input::Problems;
+use shared::product_api::{Access, Error, Server};
+use shared::store::mail_documents::{DocumentRow, document_key};
+use uuid::Uuid;
+
+use crate::send::{ROUTE, SendEmail};
+
+/// The content of a mail, the same for all its recipients.
+pub(crate) struct Content {
+    pub(crate) source: Source,
+    pub(crate) variables: Map<String, Value>,
+    pub(crate) category: Category,
+    pub(crate) created_with: CreatedWith,
+}
+
+/// The one of three that a request names.
+enum Origin {
+    Html(String),
+    Template(DocumentId),
+    Draft(DocumentId),
+}
+
+fn invalid(path: &str, message: &str) -> Error {
+    Problems::one(path, message).into_error("POST", ROUTE.path).into()
+}
+
+impl Origin {
+    fn of(body: &SendEmail) -> Result<Self, Error> {
+        match (&body.html, body.template_id, body.draft_id) {
+            (Some(html), None, None) => Ok(Self::Html(html.clone())),
+            (None, Some(id), None) => Ok(Self::Template(id)),
+            (None, None, Some(id)) => Ok(Self::Draft(id)),
+            _ => Err(invalid("body", "must have one of html, template_id and draft_id")),
+        }
+    }
+
+    fn document(&self) -> Option<(DocumentKind, DocumentId)> {
+        match self {
+            Self::Html(_) => None,
+            Self::Template(id) => Some((DocumentKind::Template, *id)),
+            Self::Draft(id) => Some((DocumentKind::Draft, *id)),
+        }
+    }
+}
+
+impl Content {
+    /// Reads what the request names, in one round trip.
+    pub(crate) async fn of(app: &App, access: &Access<Server>, body: &SendEmail) -> Result<Self, Error> {
+        let origin = Origin::of(body)?;
+        let theme = body.theme_id.and_then(Theme::id).map(|id| (DocumentKind::Theme, DocumentId::from(id)));
+        let [document, theme] = documents(app, &access.project.id, [origin.document(), theme]).await?;
+        match (&origin, &document) {
+            (Origin::Template(_), None) => return Err(invalid("body.template_id", "must be the id of a template")),
+            (Origin::Draft(_), None) => return Err(invalid("body.draft_id", "must be the id of a draft")),
+            _ if theme.is_none() && body.theme_id.and_then(Theme::id).is_some() => {
+                return Err(invalid("body.theme_id", "must be the id of a theme"));
+            }
+            _ => {}
+        }
+        Ok(Self::new(body, &origin, document, access.project.config.email.theme()))
+    }
+
+    fn new(body: &SendEmail, origin: &Origin, document: Option<MailDocument>, project_theme: Uuid) -> Self {
+        let theme = body.theme_id.or_else(|| document.as_ref().and_then(|document| document.theme));
+        let category = body.notification_category_name.or_else(|| document.as_ref().map(|document| document.category));
+        let (template_id, draft_id, created_with) = match origin {
+            Origin::Html(_) => (None, None, CreatedWith::ProgrammaticCall),
+            Origin::Template(id) => (Some(id.uuid()), None, CreatedWith::ProgrammaticCall),
+            Origin::Draft(id) => (None, Some(id.uuid()), CreatedWith::Draft),
+        };
+        let (subject, html, text) = match (origin, document) {
+            (Origin::Html(html), _) => (None, html.clone(), None),
+            (_, document) => document.map(|document| (Some(document.subject), document.html, document.text)).unwrap_or_default(),
+        };
+        let source = Source {
+            builtin: None,
+            subject: body.subject.clone().or(subject),
+            html: Some(html),
+            text,
+            theme_id: theme.map_or(Some(project_theme), Theme::id),
+            template_id,
+            draft_id,
+        };
+        let variables = body.variables.as_ref().map(|variables| variables.0.clone()).unwrap_or_default();
+        Self { source, variables, category: category.unwrap_or_default(), created_with }
+    }
+}
+
+/// The project's documents, or ours of the same ids.
+pub(crate) async fn documents<const N: usize>(
+    app: &App,
+    project: &ProjectId,
+    wanted: [Option<(DocumentKind, DocumentId)>; N],
+) -> Result<[Option<MailDocument>; N], Error> {
+    let key = |(kind, id)| document_key(project, kind, id);
+    let mut items = app.store.get_many(wanted.into_iter().flatten().map(key)).await?;
+    let mut found = [const { None }; N];
+    for (place, wanted) in found.iter_mut().zip(wanted) {
+        let Some((kind, id)) = wanted else { continue };
+        let own = items.take(&key((kind, id))).map(DocumentRow::of).transpose()?.map(|row| row.document);
+        *place = own.or_else(|| builtin::document(kind, id));
+    }
+    Ok(found)
+}

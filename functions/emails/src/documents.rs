@@ -1,0 +1,110 @@
+//! What the operations on templates, themes and drafts have in common.
+
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::Json;
+use shared::mail::builtin;
+use shared::model::id::DocumentId;
+use shared::model::mail_document::{DocumentKind, DocumentLine, MailDocument};
+use shared::product_api::input::Problems;
+use shared::product_api::{Access, Admin, Error, KnownError};
+use shared::store;
+use shared::store::mail_documents::DocumentRow;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct DocumentPath {
+    pub(crate) id: DocumentId,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct CreatedDocument {
+    id: DocumentId,
+}
+
+/// What a change or deletion answers: `{"ok": "ok"}`.
+#[derive(Serialize, ToSchema)]
+pub struct Changed {
+    ok: &'static str,
+}
+
+const CHANGED: Changed = Changed { ok: "ok" };
+
+/// How often a change looks again when somebody else changed the document meanwhile.
+const TRIES: u32 = 5;
+
+fn not_found(kind: DocumentKind) -> KnownError {
+    match kind {
+        DocumentKind::Template => KnownError::EmailTemplateNotFound,
+        DocumentKind::Theme => KnownError::EmailThemeNotFound,
+        DocumentKind::Draft => KnownError::EmailDraftNotFound,
+    }
+}
+
+/// The theme that a document names exists.
+pub(crate) async fn check_theme(app: &App, access: &Access<Admin>, theme: Option<Uuid>, method: &str, path: &str) -> Result<(), Error> {
+    let Some(id) = theme.map(DocumentId::from) else { return Ok(()) };
+    let kind = DocumentKind::Theme;
+    if builtin::document(kind, id).is_some() || app.store.mail_document(&access.project.id, kind, id).await?.is_some() {
+        return Ok(());
+    }
+    Err(Problems::one("body.theme_id", "must be the id of a theme").into_error(method, path).into())
+}
+
+pub(crate) async fn create(
+    app: &App,
+    access: &Access<Admin>,
+    kind: DocumentKind,
+    document: MailDocument,
+) -> Result<Json<CreatedDocument>, Error> {
+    app.store.write_mail_document(&access.project.id, kind, &document, 0).await?;
+    Ok(Json(CreatedDocument { id: document.id }))
+}
+
+/// The project's documents of a kind, with ours that it did not replace; by name.
+pub(crate) async fn list(app: &App, access: &Access<Admin>, kind: DocumentKind) -> Result<Vec<DocumentLine>, Error> {
+    let mut lines = app.store.mail_documents(&access.project.id, kind).await?;
+    let ours = builtin::documents(kind);
+    let missing: Vec<_> = ours.iter().filter(|ours| lines.iter().all(|line| line.id != ours.id)).map(MailDocument::line).collect();
+    lines.extend(missing);
+    lines.sort_by(|a, b| a.display_name.cmp(&b.display_name).then(a.id.cmp(&b.id)));
+    Ok(lines)
+}
+
+pub(crate) async fn read(app: &App, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<MailDocument, Error> {
+    Ok(row(app, access, kind, id).await?.document)
+}
+
+async fn row(app: &App, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
+    let own = app.store.mail_document(&access.project.id, kind, id).await?;
+    let row = own.or_else(|| builtin::document(kind, id).map(|document| DocumentRow { document, version: 0 }));
+    Ok(row.ok_or_else(|| not_found(kind))?)
+}
+
+/// Changes a document by a rule. One of ours becomes one of the project's.
+pub(crate) async fn update(
+    app: &App,
+    access: &Access<Admin>,
+    kind: DocumentKind,
+    id: DocumentId,
+    rule: impl Fn(MailDocument) -> Result<MailDocument, Error>,
+) -> Result<Json<Changed>, Error> {
+    for _ in 0..TRIES {
+        let DocumentRow { document, version } = row(app, access, kind, id).await?;
+        match app.store.write_mail_document(&access.project.id, kind, &rule(document)?, version).await {
+            Ok(()) => return Ok(Json(CHANGED)),
+            Err(store::Error::Conflict(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(KnownError::ServiceUnavailable.into())
+}
+
+/// Deletes a document of the project. One in place of ours gives way to it, which itself cannot be deleted.
+pub(crate) async fn delete(app: &App, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<Json<Changed>, Error> {
+    let existed = app.store.delete_mail_document(&access.project.id, kind, id).await?;
+    if existed || builtin::document(kind, id).is_some() { Ok(Json(CHANGED)) } else { Err(not_found(kind).into()) }
+}

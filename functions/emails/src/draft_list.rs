@@ -1,0 +1,44 @@
+//! `GET /api/v1/internal/email-drafts`: the drafts of the project, without their sources.
+
+use axum::extract::State;
+use jiff::Timestamp;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, Query};
+use shared::http::{Json, Route};
+use shared::model::id::DocumentId;
+use shared::model::mail_document::{DocumentKind, DocumentLine};
+use shared::model::theme::Theme;
+use shared::product_api::{Access, Admin, Error, Input};
+use utoipa::ToSchema;
+
+use crate::documents::list;
+
+pub const ROUTE: Route =
+    Route::get("emails-draft-list", "/api/v1/internal/email-drafts").summary("Lists the drafts of mails").table(&[BatchGetItem, Query]);
+
+#[derive(Serialize, ToSchema)]
+pub struct Drafts {
+    drafts: Vec<DraftLine>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct DraftLine {
+    id: DocumentId,
+    display_name: String,
+    /// `false` for no theme, `null` for the project's.
+    theme_id: Option<Theme>,
+    /// Milliseconds since the epoch; `null` when it was not sent yet.
+    sent_at_millis: Option<i64>,
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<Drafts>, Error> {
+    let line = |line: DocumentLine| DraftLine {
+        id: line.id,
+        display_name: line.display_name,
+        theme_id: line.theme,
+        sent_at_millis: line.sent_at.map(Timestamp::as_millisecond),
+    };
+    let lines = list(&app, &access, DocumentKind::Draft).await?;
+    Ok(Json(Drafts { drafts: lines.into_iter().map(line).collect() }))
+}

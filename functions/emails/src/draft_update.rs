@@ -1,0 +1,29 @@
+//! `PATCH /api/v1/internal/email-drafts/{id}`: changes a draft of a mail.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::mail_document::{DocumentKind, DocumentPatch};
+use shared::product_api::input::Nothing;
+use shared::product_api::{Access, Admin, Error, Input};
+
+use crate::documents::{Changed, DocumentPath, check_theme, update};
+
+pub const ROUTE: Route = Route::patch("emails-draft-update", "/api/v1/internal/email-drafts/{id}")
+    .summary("Changes a draft of a mail")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&["EMAIL_DRAFT_NOT_FOUND"]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
+) -> Result<Json<Changed>, Error> {
+    check_theme(&app, &access, body.theme_id(), "PATCH", ROUTE.path).await?;
+    update(&app, &access, DocumentKind::Draft, path.id, |draft| {
+        let changed = body.clone().apply(draft, app.clock.now());
+        Ok(changed.map_err(|problems| problems.into_error("PATCH", ROUTE.path))?)
+    })
+    .await
+}

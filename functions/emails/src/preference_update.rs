@@ -1,0 +1,56 @@
+//! `PATCH /api/v1/emails/notification-preference/{user_id}/{notification_category_id}`: sets whether a user wants mails of a kind. A client
+//! sets its own user's alone.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::id::CategoryId;
+use shared::model::outbox::Category;
+use shared::product_api::access::UserRef;
+use shared::product_api::input::{Nothing, Problems};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::{self, users};
+use utoipa::ToSchema;
+
+use crate::preferences::Preference;
+
+pub const ROUTE: Route =
+    Route::patch("emails-preference-update", "/api/v1/emails/notification-preference/{user_id}/{notification_category_id}")
+        .summary("Sets whether a user wants mails of a kind")
+        .table(&[BatchGetItem, UpdateItem])
+        .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_NOT_FOUND", "NOTIFICATION_CATEGORY_NOT_FOUND"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct PreferencePath {
+    /// A UUID, or `me`.
+    user_id: UserRef,
+    notification_category_id: CategoryId,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct PreferencePatch {
+    enabled: bool,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, path, .. }: Input<PreferencePatch, Nothing, PreferencePath>,
+) -> Result<Json<Preference>, Error> {
+    let user = access.user_id(path.user_id)?;
+    let wanted = path.notification_category_id.uuid();
+    let category = Category::ALL.into_iter().find(|category| category.id() == wanted).ok_or(KnownError::NotificationCategoryNotFound)?;
+    if !body.enabled && !category.can_be_refused() {
+        let problem = Problems::one("body.enabled", "must be true: mails of this kind are a part of using the account");
+        return Err(problem.into_error("PATCH", ROUTE.path).into());
+    }
+    match app.store.write(users::set_refused(&access.project.id, user, category, !body.enabled)?).await {
+        Ok(()) => Ok(Json(Preference::new(category, body.enabled))),
+        Err(store::Error::Conflict(_)) => Err(KnownError::UserNotFound.into()),
+        Err(error) => Err(error.into()),
+    }
+}

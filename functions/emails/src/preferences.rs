@@ -1,0 +1,32 @@
+//! What the operations on notification preferences have in common.
+
+use serde::Serialize;
+use shared::model::outbox::Category;
+use shared::model::user::User;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// Whether a user wants mails of a kind.
+#[derive(Serialize, ToSchema)]
+pub struct Preference {
+    notification_category_id: Uuid,
+    notification_category_name: Category,
+    enabled: bool,
+    /// Whether the user may refuse them.
+    can_disable: bool,
+}
+
+impl Preference {
+    pub(crate) fn new(category: Category, enabled: bool) -> Self {
+        Self {
+            notification_category_id: category.id(),
+            notification_category_name: category,
+            enabled,
+            can_disable: category.can_be_refused(),
+        }
+    }
+
+    pub(crate) fn of(user: &User, category: Category) -> Self {
+        Self::new(category, !user.refuses(category))
+    }
+}

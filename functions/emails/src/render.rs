@@ -1,0 +1,141 @@
+//! `POST /api/v1/emails/render-email`: shows what a template becomes, without sending it. Nothing is written.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use shared::App;
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Route};
+use shared::mail::render::{Context, Job, ProjectContext, UserContext};
+use shared::mail::sandbox;
+use shared::model::id::DocumentId;
+use shared::model::mail_document::{DocumentKind, HtmlSource, MailDocument, html_of};
+use shared::model::outbox::{Builtin, Category};
+use shared::model::outbox_patch::Variables;
+use shared::model::project::Project;
+use shared::model::theme::Theme;
+use shared::product_api::input::Problems;
+use shared::product_api::{Access, Admin, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::content::documents;
+
+pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-email")
+    .summary("Shows what a template becomes")
+    .writes_nothing()
+    .table(&[BatchGetItem])
+    .errors(&["EMAIL_RENDERING_ERROR"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct RenderEmail {
+    /// Either this or a source.
+    #[deserr(default)]
+    template_id: Option<DocumentId>,
+    #[deserr(default)]
+    template_html_source: Option<HtmlSource>,
+    /// Another name of `template_html_source`, which published SDKs use.
+    #[deserr(default)]
+    template_tsx_source: Option<HtmlSource>,
+    /// In place of the template's subject.
+    #[deserr(default)]
+    template_subject_source: Option<String>,
+    /// `false` for no theme; absent or `null` for the template's, or the project's.
+    #[deserr(default)]
+    theme_id: Option<Theme>,
+    /// In place of a theme of the project.
+    #[deserr(default)]
+    theme_html_source: Option<HtmlSource>,
+    /// Another name of `theme_html_source`, which published SDKs use.
+    #[deserr(default)]
+    theme_tsx_source: Option<HtmlSource>,
+    /// What the template may speak of as `variables`; those of our own mails have examples.
+    #[schema(value_type = Option<Object>)]
+    #[deserr(default)]
+    variables: Option<Variables>,
+    /// Only `false`: there are no marks for an editor here.
+    #[deserr(default)]
+    editable_markers: Option<bool>,
+    /// Means nothing without marks.
+    #[deserr(default, rename = "editable_source")]
+    _editable_source: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Preview {
+    html: Option<String>,
+    text: Option<String>,
+    subject: String,
+    notification_category: Category,
+}
+
+fn invalid(path: &str, message: &str) -> Error {
+    Problems::one(path, message).into_error("POST", ROUTE.path).into()
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body, .. }: Input<RenderEmail>) -> Result<Json<Preview>, Error> {
+    if body.editable_markers == Some(true) {
+        return Err(invalid("body.editable_markers", "must be false: there are no marks for an editor here"));
+    }
+    let own = |problems: Problems| Error::from(problems.into_error("POST", ROUTE.path));
+    let html = html_of(body.template_html_source, body.template_tsx_source).map_err(own)?;
+    let own_theme = html_of(body.theme_html_source, body.theme_tsx_source).map_err(own)?;
+    let variables = body.variables.map_or_else(|| examples(body.template_id), |variables| variables.0);
+    let template = match (body.template_id, html) {
+        (Some(id), None) => template(&app, &access, id).await?,
+        (None, Some(html)) => MailDocument::of_source(html, app.clock.now()),
+        _ => return Err(invalid("body", "must have either template_id or template_html_source")),
+    };
+    let theme = match own_theme {
+        Some(theme) => Some(theme),
+        None => theme(&app, &access, body.theme_id.or(template.theme)).await?,
+    };
+    let job = Job {
+        subject: body.template_subject_source.unwrap_or(template.subject),
+        html: template.html,
+        text: template.text,
+        theme,
+        context: context(&app, &access.project, template.category, variables),
+    };
+    match sandbox::render(job).await {
+        Ok((subject, html, text)) => Ok(Json(Preview { html, text, subject, notification_category: template.category })),
+        Err(error) => Err(KnownError::EmailRenderingError { error }.into()),
+    }
+}
+
+async fn template(app: &App, access: &Access<Admin>, id: DocumentId) -> Result<MailDocument, Error> {
+    let [found] = documents(app, &access.project.id, [Some((DocumentKind::Template, id))]).await?;
+    found.ok_or_else(|| invalid("body.template_id", "must be the id of a template"))
+}
+
+async fn theme(app: &App, access: &Access<Admin>, theme: Option<Theme>) -> Result<Option<String>, Error> {
+    let project = &access.project;
+    let Some(id) = theme.map_or(Some(project.config.email.theme()), Theme::id) else { return Ok(None) };
+    let [found] = documents(app, &project.id, [Some((DocumentKind::Theme, id.into()))]).await?;
+    Ok(Some(found.ok_or_else(|| invalid("body.theme_id", "must be the id of a theme"))?.html))
+}
+
+fn examples(template: Option<DocumentId>) -> Map<String, Value> {
+    let builtin = Builtin::ALL.into_iter().find(|mail| template == Some(mail.id().into()));
+    builtin.map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default()).unwrap_or_default()
+}
+
+/// A recipient who does not exist.
+fn context(app: &App, project: &Project, category: Category, variables: Map<String, Value>) -> Context {
+    let link = format!("{}/api/v1/emails/unsubscribe-link?code={}", app.settings.api_url, "0".repeat(45));
+    Context {
+        project: ProjectContext {
+            id: project.id.to_string(),
+            display_name: project.display_name.clone(),
+            logo_url: project.logo_url.clone(),
+        },
+        user: Some(UserContext {
+            id: uuid::Uuid::nil().to_string(),
+            display_name: Some("Ada Lovelace".to_owned()),
+            primary_email: Some("ada@example.com".to_owned()),
+        }),
+        variables,
+        unsubscribe_link: category.can_be_refused().then_some(link),
+    }
+}

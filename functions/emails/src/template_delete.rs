@@ -1,0 +1,24 @@
+//! `DELETE /api/v1/internal/email-templates/{id}`: deletes a template of mails. In place of one that a project wrote over ours, ours is back.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem};
+use shared::http::{Json, Route};
+use shared::model::mail_document::DocumentKind;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::{Access, Admin, Error, Input};
+
+use crate::documents::{Changed, DocumentPath, delete};
+
+pub const ROUTE: Route = Route::delete("emails-template-delete", "/api/v1/internal/email-templates/{id}")
+    .summary("Deletes a template of mails")
+    .table(&[BatchGetItem, DeleteItem])
+    .errors(&["EMAIL_TEMPLATE_NOT_FOUND"]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
+) -> Result<Json<Changed>, Error> {
+    delete(&app, &access, DocumentKind::Template, path.id).await
+}

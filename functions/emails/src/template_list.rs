@@ -1,0 +1,37 @@
+//! `GET /api/v1/internal/email-templates`: the templates of the project, with ours that it did not replace, without their sources.
+
+use axum::extract::State;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, Query};
+use shared::http::{Json, Route};
+use shared::model::id::DocumentId;
+use shared::model::mail_document::{DocumentKind, DocumentLine};
+use shared::model::theme::Theme;
+use shared::product_api::{Access, Admin, Error, Input};
+use utoipa::ToSchema;
+
+use crate::documents::list;
+
+pub const ROUTE: Route = Route::get("emails-template-list", "/api/v1/internal/email-templates")
+    .summary("Lists the templates of mails")
+    .table(&[BatchGetItem, Query]);
+
+#[derive(Serialize, ToSchema)]
+pub struct Templates {
+    templates: Vec<TemplateLine>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct TemplateLine {
+    id: DocumentId,
+    display_name: String,
+    /// `false` for no theme, `null` for the project's.
+    theme_id: Option<Theme>,
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<Templates>, Error> {
+    let line = |line: DocumentLine| TemplateLine { id: line.id, display_name: line.display_name, theme_id: line.theme };
+    let lines = list(&app, &access, DocumentKind::Template).await?;
+    Ok(Json(Templates { templates: lines.into_iter().map(line).collect() }))
+}

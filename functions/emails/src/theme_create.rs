@@ -1,0 +1,24 @@
+//! `POST /api/v1/internal/email-themes`: creates a theme of mails. With its name alone it has sources to go on from.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::{Json, Route};
+use shared::model::id::DocumentId;
+use shared::model::mail_document::{DocumentKind, NewTheme};
+use shared::product_api::{Access, Admin, Error, Input};
+
+use crate::documents::{CreatedDocument, create};
+
+pub const ROUTE: Route =
+    Route::post("emails-theme-create", "/api/v1/internal/email-themes").summary("Creates a theme of mails").table(&[BatchGetItem, PutItem]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { body, .. }: Input<NewTheme>,
+) -> Result<Json<CreatedDocument>, Error> {
+    let document = body.into_document(DocumentId::from(app.entropy.uuid()), app.clock.now());
+    let document = document.map_err(|problems| problems.into_error("POST", ROUTE.path))?;
+    create(&app, &access, DocumentKind::Theme, document).await
+}

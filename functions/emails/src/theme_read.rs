@@ -1,0 +1,36 @@
+//! `GET /api/v1/internal/email-themes/{id}`: a theme of mails with its sources.
+
+use axum::extract::State;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem};
+use shared::http::{Json, Route};
+use shared::model::id::DocumentId;
+use shared::model::mail_document::DocumentKind;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::{Access, Admin, Error, Input};
+use utoipa::ToSchema;
+
+use crate::documents::{DocumentPath, read};
+
+pub const ROUTE: Route = Route::get("emails-theme-read", "/api/v1/internal/email-themes/{id}")
+    .summary("Reads a theme of mails")
+    .table(&[BatchGetItem, GetItem])
+    .errors(&["EMAIL_THEME_NOT_FOUND"]);
+
+#[derive(Serialize, ToSchema)]
+pub struct ThemeView {
+    id: DocumentId,
+    display_name: String,
+    /// MiniJinja in HTML or MJML; `{{ content }}` is the body of the mail.
+    html_source: String,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
+) -> Result<Json<ThemeView>, Error> {
+    let theme = read(&app, &access, DocumentKind::Theme, path.id).await?;
+    Ok(Json(ThemeView { id: theme.id, display_name: theme.display_name, html_source: theme.html }))
+}

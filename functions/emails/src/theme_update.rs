@@ -1,0 +1,28 @@
+//! `PATCH /api/v1/internal/email-themes/{id}`: changes a theme of mails. One of ours becomes the project's own by it.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::mail_document::{DocumentKind, ThemePatch};
+use shared::product_api::input::Nothing;
+use shared::product_api::{Access, Admin, Error, Input};
+
+use crate::documents::{Changed, DocumentPath, update};
+
+pub const ROUTE: Route = Route::patch("emails-theme-update", "/api/v1/internal/email-themes/{id}")
+    .summary("Changes a theme of mails")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&["EMAIL_THEME_NOT_FOUND"]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { body, path, .. }: Input<ThemePatch, Nothing, DocumentPath>,
+) -> Result<Json<Changed>, Error> {
+    update(&app, &access, DocumentKind::Theme, path.id, |theme| {
+        let changed = body.clone().apply(theme, app.clock.now());
+        Ok(changed.map_err(|problems| problems.into_error("PATCH", ROUTE.path))?)
+    })
+    .await
+}

@@ -1,0 +1,89 @@
+//! `POST /api/v1/internal/api-keys`: makes a set of API keys. The keys are in this answer and nowhere else, ever.
+
+use axum::extract::State;
+use deserr::Deserr;
+use secrecy::ExposeSecret as _;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::{Json, Route};
+use shared::model::key_set::{KeySet, KeySetBase, MAX_DESCRIPTION, NewKeys};
+use shared::model::outbox_patch::AtMillis;
+use shared::model::project::KeyKind;
+use shared::product_api::input::Problems;
+use shared::product_api::{Access, Admin, Error, Input, KnownError};
+use shared::store::key_sets;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/internal/api-keys")
+    .summary("Makes a set of API keys, which are shown this once")
+    .table(&[BatchGetItem, PutItem]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct CreateApiKey {
+    /// One line of at most 256 characters.
+    description: String,
+    /// Milliseconds since the epoch, in the future.
+    #[schema(value_type = i64)]
+    expires_at_millis: AtMillis,
+    has_publishable_client_key: bool,
+    has_secret_server_key: bool,
+    has_super_secret_admin_key: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct CreatedApiKey {
+    #[serde(flatten)]
+    base: KeySetBase,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "pck_…")]
+    publishable_client_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "ssk_…")]
+    secret_server_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "sak_…")]
+    super_secret_admin_key: Option<String>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { body, .. }: Input<CreateApiKey>,
+) -> Result<Json<CreatedApiKey>, Error> {
+    let now = app.clock.now();
+    check_description(&body.description, "POST", ROUTE.path)?;
+    let problem = |field: &str, message: &str| Problems::one(field, message).into_error("POST", ROUTE.path);
+    if body.expires_at_millis.0 <= now {
+        return Err(problem("body.expires_at_millis", "must be in the future").into());
+    }
+    let wanted = [
+        (body.has_publishable_client_key, KeyKind::PublishableClient),
+        (body.has_secret_server_key, KeyKind::SecretServer),
+        (body.has_super_secret_admin_key, KeyKind::SuperSecretAdmin),
+    ];
+    let kinds: Vec<KeyKind> = wanted.into_iter().filter(|(wanted, _)| *wanted).map(|(_, kind)| kind).collect();
+    if kinds.is_empty() {
+        return Err(problem("body", "must ask for one key at least").into());
+    }
+    let mut new = NewKeys::random(&app.entropy, kinds, body.description, now);
+    new.set.expires_at = Some(body.expires_at_millis.0);
+    app.store.transact(key_sets::create(&access.project.id, &new)?).await?;
+    let shown = |kind: KeyKind| new.secret(kind).map(|secret| secret.expose_secret().to_owned());
+    Ok(Json(CreatedApiKey {
+        base: KeySetBase::of(&new.set),
+        publishable_client_key: shown(KeyKind::PublishableClient),
+        secret_server_key: shown(KeyKind::SecretServer),
+        super_secret_admin_key: shown(KeyKind::SuperSecretAdmin),
+    }))
+}
+
+/// Refuses a description that is no line, or too long.
+pub(crate) fn check_description(text: &str, method: &str, path: &str) -> Result<(), KnownError> {
+    if KeySet::is_description(text) {
+        return Ok(());
+    }
+    let message = format!("must be one line of at most {MAX_DESCRIPTION} characters");
+    Err(Problems::one("body.description", message).into_error(method, path))
+}

@@ -1,0 +1,32 @@
+//! `GET /api/v1/internal/api-keys/{id}`: one set of API keys.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem};
+use shared::http::{Json, Route};
+use shared::model::id::KeySetId;
+use shared::model::key_set::KeySetRead;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::{Access, Admin, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("projects-api-key-read", "/api/v1/internal/api-keys/{id}")
+    .summary("Reads a set of API keys")
+    .table(&[BatchGetItem, GetItem])
+    .errors(&["API_KEY_NOT_FOUND"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ApiKeyPath {
+    pub(crate) id: KeySetId,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { path, .. }: Input<Ignored, Nothing, ApiKeyPath>,
+) -> Result<Json<KeySetRead>, Error> {
+    let set = app.store.key_set(&access.project.id, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;
+    Ok(Json(KeySetRead::of(&set)))
+}

@@ -1,0 +1,54 @@
+//! `PATCH /api/v1/internal/api-keys/{id}`: describes a set of API keys anew, or revokes it. From the answer on its keys open nothing.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::key_set::KeySetRead;
+use shared::product_api::input::Nothing;
+use shared::product_api::literal::True;
+use shared::product_api::{Access, Admin, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::api_key_create::check_description;
+use crate::api_key_read::ApiKeyPath;
+
+pub const ROUTE: Route = Route::patch("projects-api-key-update", "/api/v1/internal/api-keys/{id}")
+    .summary("Describes or revokes a set of API keys")
+    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .errors(&["API_KEY_NOT_FOUND"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct UpdateApiKey {
+    /// One line of at most 256 characters.
+    #[deserr(default)]
+    description: Option<String>,
+    /// Only `true`: a key that is revoked is so for good.
+    #[deserr(default)]
+    #[schema(value_type = Option<bool>)]
+    revoked: Option<True>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { body, path, .. }: Input<UpdateApiKey, Nothing, ApiKeyPath>,
+) -> Result<Json<KeySetRead>, Error> {
+    let project = &access.project.id;
+    if let Some(description) = &body.description {
+        check_description(description, "PATCH", ROUTE.path)?;
+    }
+    let mut set = app.store.key_set(project, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;
+    let now = app.clock.now();
+    if body.revoked.is_some() {
+        app.store.revoke_key_set(project, &set, now).await?;
+        set.revoked_at = set.revoked_at.or(Some(now));
+    }
+    if let Some(description) = body.description {
+        app.store.describe_key_set(project, path.id, &description).await?;
+        set.description = description;
+    }
+    Ok(Json(KeySetRead::of(&set)))
+}

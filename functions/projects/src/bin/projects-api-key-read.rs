@@ -1,0 +1,7 @@
+//! Lambda of [`api_key_read`](projects_functions::api_key_read).
+use projects_functions::api_key_read::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`invitation_check_code`](teams_functions::invitation_check_code).
+use teams_functions::invitation_check_code::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

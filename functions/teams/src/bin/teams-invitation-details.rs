@@ -1,0 +1,7 @@
+//! Lambda of [`invitation_details`](teams_functions::invitation_details).
+use teams_functions::invitation_details::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`invitation_revoke`](teams_functions::invitation_revoke).
+use teams_functions::invitation_revoke::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

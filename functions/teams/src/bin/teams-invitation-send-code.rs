@@ -1,0 +1,7 @@
+//! Lambda of [`invitation_send_code`](teams_functions::invitation_send_code).
+use teams_functions::invitation_send_code::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

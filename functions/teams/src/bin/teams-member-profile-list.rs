@@ -1,0 +1,7 @@
+//! Lambda of [`member_profile_list`](teams_functions::member_profile_list).
+use teams_functions::member_profile_list::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`member_profile_update`](teams_functions::member_profile_update).
+use teams_functions::member_profile_update::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

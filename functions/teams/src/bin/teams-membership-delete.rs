@@ -1,0 +1,7 @@
+//! Lambda of [`membership_delete`](teams_functions::membership_delete).
+use teams_functions::membership_delete::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

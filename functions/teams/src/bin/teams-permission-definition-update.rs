@@ -1,0 +1,7 @@
+//! Lambda of [`permission_definition_update`](teams_functions::permission_definition_update).
+use teams_functions::permission_definition_update::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

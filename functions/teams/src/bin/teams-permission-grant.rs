@@ -1,0 +1,7 @@
+//! Lambda of [`permission_grant`](teams_functions::permission_grant).
+use teams_functions::permission_grant::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`permission_list`](teams_functions::permission_list).
+use teams_functions::permission_list::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`permission_revoke`](teams_functions::permission_revoke).
+use teams_functions::permission_revoke::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

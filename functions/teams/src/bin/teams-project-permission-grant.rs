@@ -1,0 +1,7 @@
+//! Lambda of [`project_permission_grant`](teams_functions::project_permission_grant).
+use teams_functions::project_permission_grant::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

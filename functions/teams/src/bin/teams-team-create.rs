@@ -1,0 +1,7 @@
+//! Lambda of [`team_create`](teams_functions::team_create).
+use teams_functions::team_create::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`team_delete`](teams_functions::team_delete).
+use teams_functions::team_delete::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,64 @@
+//! `POST /api/v1/team-invitations/accept`: the signed-in user joins a team with the code of an invitation to one of its verified addresses.
+//! Of all who try at once, one does.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::code::Code;
+use shared::model::limit::Limit;
+use shared::product_api::code_access::{CodeAccess, InvitationCode};
+use shared::product_api::{Error, Input, KnownError};
+use shared::store;
+use utoipa::ToSchema;
+
+use crate::accepting::accept;
+
+pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-invitations/accept")
+    .summary("Joins a team with the code of an invitation")
+    .limit(Limit::Code)
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "VERIFICATION_CODE_NOT_FOUND",
+        "VERIFICATION_CODE_EXPIRED",
+        "VERIFICATION_CODE_ALREADY_USED",
+        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
+        "TEAM_INVITATION_RESTRICTED_USER_NOT_ALLOWED",
+        "TEAM_INVITATION_EMAIL_MISMATCH",
+        "TEAM_NOT_FOUND",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct InvitationCodeBody {
+    pub(crate) code: Code,
+}
+
+/// Nothing: whoever accepted reads the team.
+#[derive(Serialize, ToSchema)]
+pub struct Accepted {}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: CodeAccess<InvitationCode>,
+    Input { body, .. }: Input<InvitationCodeBody>,
+) -> Result<Json<Accepted>, Error> {
+    let (hint, access) = (access.hint, access.access);
+    let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
+    let project = &access.project.id;
+    let member = async {
+        match &hint {
+            Some(hint) => app.store.member(project, hint.team_id, user.id).await,
+            None => Ok::<_, store::Error>(None),
+        }
+    };
+    let (invitation, member) = tokio::try_join!(app.store.try_invitation(project, &body.code, app.clock.now()), member)?;
+    let invitation = invitation?;
+    let is_hinted = hint.is_some_and(|hint| hint.team_id == invitation.team_id);
+    let member = if is_hinted { member } else { app.store.member(project, invitation.team_id, user.id).await? };
+    accept(&app, &access.project, &invitation, user, member.is_some()).await?;
+    Ok(Json(Accepted {}))
+}

@@ -1,0 +1,58 @@
+//! `POST /api/v1/team-invitations/{invitation_id}/accept`: a user joins a team by an invitation to one of its verified addresses, without
+//! the mail's code. A client accepts for its user, a server for any.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::code::Rejected;
+use shared::product_api::access::UserRef;
+use shared::product_api::accounts::read;
+use shared::product_api::input::Ignored;
+use shared::product_api::teams::limited_to;
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::accepting::accept;
+use crate::invitation_accept::Accepted;
+use crate::invitation_revoke::InvitationPath;
+
+pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/team-invitations/{invitation_id}/accept")
+    .summary("Joins a team by an invitation to a verified address")
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "FORBIDDEN",
+        "USER_NOT_FOUND",
+        "VERIFICATION_CODE_NOT_FOUND",
+        "VERIFICATION_CODE_ALREADY_USED",
+        "TEAM_INVITATION_RESTRICTED_USER_NOT_ALLOWED",
+        "TEAM_INVITATION_EMAIL_MISMATCH",
+        "TEAM_MEMBERSHIP_ALREADY_EXISTS",
+        "TEAM_NOT_FOUND",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct AcceptQuery {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    user_id: UserRef,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { query, path, .. }: Input<Ignored, AcceptQuery, InvitationPath>,
+) -> Result<Json<Accepted>, Error> {
+    limited_to(&access)?;
+    let (project, user_id) = (&access.project, access.user_id(query.user_id)?);
+    let invitation = async { Ok::<_, Error>(app.store.invitation(&project.id, path.invitation_id).await?) };
+    let (invitation, row) = tokio::try_join!(invitation, read(&app, &access, user_id))?;
+    let user = row.ok_or(KnownError::UserNotFound)?.user;
+    let invitation = invitation.filter(|invitation| invitation.is_open(app.clock.now())).ok_or(Rejected::NotFound)?;
+    accept(&app, project, &invitation, &user, false).await?;
+    Ok(Json(Accepted {}))
+}

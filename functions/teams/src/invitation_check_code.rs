@@ -1,0 +1,37 @@
+//! `POST /api/v1/team-invitations/accept/check-code`: says whether the code of an invitation would be accepted. It counts an attempt.
+
+use axum::extract::State;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::limit::Limit;
+use shared::product_api::{Access, Client, Error, Input};
+use utoipa::ToSchema;
+
+use crate::invitation_accept::InvitationCodeBody;
+
+pub const ROUTE: Route = Route::post("teams-invitation-check-code", "/api/v1/team-invitations/accept/check-code")
+    .summary("Checks the code of an invitation without accepting it")
+    .limit(Limit::Code)
+    .table(&[BatchGetItem, UpdateItem])
+    .errors(&[
+        "VERIFICATION_CODE_NOT_FOUND",
+        "VERIFICATION_CODE_EXPIRED",
+        "VERIFICATION_CODE_ALREADY_USED",
+        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
+    ]);
+
+#[derive(Serialize, ToSchema)]
+pub struct ValidInvitationCode {
+    is_code_valid: bool,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<InvitationCodeBody>,
+) -> Result<Json<ValidInvitationCode>, Error> {
+    app.store.try_invitation(&access.project.id, &body.code, app.clock.now()).await??;
+    Ok(Json(ValidInvitationCode { is_code_valid: true }))
+}

@@ -1,0 +1,54 @@
+//! `POST /api/v1/team-invitations/accept/details`: which team the code of an invitation is for. It counts an attempt.
+
+use axum::extract::State;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::id::TeamId;
+use shared::model::limit::Limit;
+use shared::product_api::code_access::{CodeAccess, InvitationCode};
+use shared::product_api::teams::no_team;
+use shared::product_api::{Error, Input};
+use shared::store;
+use utoipa::ToSchema;
+
+use crate::invitation_accept::InvitationCodeBody;
+
+pub const ROUTE: Route = Route::post("teams-invitation-details", "/api/v1/team-invitations/accept/details")
+    .summary("Tells which team an invitation is for")
+    .limit(Limit::Code)
+    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .errors(&[
+        "VERIFICATION_CODE_NOT_FOUND",
+        "VERIFICATION_CODE_EXPIRED",
+        "VERIFICATION_CODE_ALREADY_USED",
+        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
+        "TEAM_NOT_FOUND",
+    ]);
+
+#[derive(Serialize, ToSchema)]
+pub struct InvitationDetails {
+    team_id: TeamId,
+    team_display_name: String,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: CodeAccess<InvitationCode>,
+    Input { body, .. }: Input<InvitationCodeBody>,
+) -> Result<Json<InvitationDetails>, Error> {
+    let project = &access.access.project.id;
+    let team = async {
+        match &access.hint {
+            Some(hint) => app.store.team(project, hint.team_id).await,
+            None => Ok::<_, store::Error>(None),
+        }
+    };
+    let (invitation, team) = tokio::try_join!(app.store.try_invitation(project, &body.code, app.clock.now()), team)?;
+    let team_id = invitation?.team_id;
+    let is_hinted = access.hint.is_some_and(|hint| hint.team_id == team_id);
+    let team = if is_hinted { team } else { app.store.team(project, team_id).await? };
+    let team = team.ok_or_else(|| no_team(team_id))?.team;
+    Ok(Json(InvitationDetails { team_id, team_display_name: team.display_name }))
+}

@@ -1,0 +1,101 @@
+//! `GET /api/v1/team-invitations`: the open invitations to a team, or those to the verified addresses of a user. For a team a client needs
+//! `$read_members` and `$invite_members`; of users it lists its own.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, Query};
+use shared::http::{Json, Route};
+use shared::model::email::Email;
+use shared::model::id::{InvitationId, TeamId, UserId};
+use shared::model::invitation::Invitation;
+use shared::model::permission::System;
+use shared::model::team::Team;
+use shared::product_api::access::UserRef;
+use shared::product_api::accounts::read;
+use shared::product_api::input::Ignored;
+use shared::product_api::teams::{enter, limited_to};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+use crate::paths::user_problem;
+
+pub const ROUTE: Route = Route::get("teams-invitation-list", "/api/v1/team-invitations")
+    .summary("Lists the invitations to a team, or of a user")
+    .table(&[BatchGetItem, GetItem, Query])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "FORBIDDEN",
+        "USER_NOT_FOUND",
+        "TEAM_NOT_FOUND",
+        "TEAM_PERMISSION_REQUIRED",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct InvitationsQuery {
+    /// One of both.
+    #[deserr(default)]
+    team_id: Option<TeamId>,
+    /// A user's id, or `me`.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    user_id: Option<UserRef>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Invitations {
+    items: Vec<TeamInvitation>,
+    /// Always false: a team has few.
+    is_paginated: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct TeamInvitation {
+    id: InvitationId,
+    team_id: TeamId,
+    team_display_name: String,
+    recipient_email: Email,
+    /// Milliseconds since the epoch.
+    expires_at_millis: i64,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { query, .. }: Input<Ignored, InvitationsQuery>,
+) -> Result<Json<Invitations>, Error> {
+    let (now, own) = (app.clock.now(), limited_to(&access)?);
+    let found = match (query.team_id, query.user_id) {
+        (Some(team), None) => to_team(&app, &access, team).await?,
+        (None, Some(user)) => for_user(&app, &access, access.user_id(user)?).await?,
+        (None, None) if own.is_some() => return Err(KnownError::Forbidden.into()),
+        _ => return Err(user_problem("query.team_id", "or user_id is required, and not both", ROUTE).into()),
+    };
+    let open = found.into_iter().filter(|(invitation, _)| invitation.is_open(now));
+    let items = open.map(|(invitation, team)| TeamInvitation {
+        id: invitation.id,
+        team_id: team.id,
+        team_display_name: team.display_name,
+        recipient_email: invitation.email,
+        expires_at_millis: invitation.expires_at.as_millisecond(),
+    });
+    Ok(Json(Invitations { items: items.collect(), is_paginated: false }))
+}
+
+async fn to_team(app: &App, access: &Access<Client>, team: TeamId) -> Result<Vec<(Invitation, Team)>, Error> {
+    let needed = [System::ReadMembers, System::InviteMembers];
+    // Read beside the permission to do so, which decides first.
+    let entering = enter(app, access, team, &[], &needed);
+    let (entered, invitations) = tokio::join!(entering, app.store.invitations_to(&access.project.id, team));
+    let team = entered?.row.team;
+    Ok(invitations?.into_iter().map(|invitation| (invitation, team.clone())).collect())
+}
+
+async fn for_user(app: &App, access: &Access<Client>, user: UserId) -> Result<Vec<(Invitation, Team)>, Error> {
+    let user = read(app, access, user).await?.ok_or(KnownError::UserNotFound)?.user;
+    let emails: Vec<Email> = user.channels.into_iter().filter(|channel| channel.is_verified).map(|channel| channel.value).collect();
+    Ok(app.store.invitations_for(&access.project.id, &emails).await?)
+}

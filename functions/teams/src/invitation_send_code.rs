@@ -1,0 +1,53 @@
+//! `POST /api/v1/team-invitations/send-code`: mails an invitation to a team. A client needs `$invite_members`.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::{Json, Route};
+use shared::mail::invitation;
+use shared::model::email::Email;
+use shared::model::id::{InvitationId, TeamId};
+use shared::model::limit::Limit;
+use shared::model::permission::System;
+use shared::model::redirect::RedirectUrl;
+use shared::product_api::teams::enter;
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("teams-invitation-send-code", "/api/v1/team-invitations/send-code")
+    .summary("Mails an invitation to a team")
+    .limit(Limit::SendCode)
+    .table(&[BatchGetItem, PutItem])
+    .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND", "REDIRECT_URL_NOT_WHITELISTED"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct SendInvitation {
+    team_id: TeamId,
+    email: Email,
+    /// Base of the link in the mail, which gets the query parameter `code`.
+    callback_url: RedirectUrl,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SentInvitation {
+    success: bool,
+    id: InvitationId,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<SendInvitation>,
+) -> Result<Json<SentInvitation>, Error> {
+    let entered = enter(&app, &access, body.team_id, &[], &[System::InviteMembers]).await?;
+    if !access.project.redirects().trust(&body.callback_url) {
+        return Err(KnownError::RedirectUrlNotWhitelisted.into());
+    }
+    let team = &entered.row.team;
+    let (id, writes) = invitation::writes(&app, &access.project.id, access.level, team, &body.email, &body.callback_url)?;
+    app.store.transact(writes).await?;
+    Ok(Json(SentInvitation { success: true, id }))
+}

@@ -1,0 +1,92 @@
+//! `GET /api/v1/team-member-profiles`: what the members of a team are called and look like there, in pages. For all of them a client needs
+//! `$read_members`.
+
+use axum::extract::State;
+use deserr::Deserr;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, Query};
+use shared::http::{Json, Route};
+use shared::model::id::{TeamId, UserId};
+use shared::model::permission::System;
+use shared::model::team_view::MemberProfileView;
+use shared::product_api::access::UserRef;
+use shared::product_api::input::{Ignored, Param};
+use shared::product_api::teams::{enter, limited_to};
+use shared::product_api::{Access, Client, Error, Input};
+use shared::store::memberships::MemberRow;
+use utoipa::ToSchema;
+
+use crate::member_profiles::views;
+use crate::membership_delete::named;
+use crate::paths::{self, Pagination};
+
+pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-member-profiles")
+    .summary("Lists the profiles of the members of a team")
+    .table(&[BatchGetItem, Query])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "TEAM_NOT_FOUND",
+        "TEAM_MEMBERSHIP_NOT_FOUND",
+        "TEAM_PERMISSION_REQUIRED",
+        "INVALID_CURSOR",
+    ]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct MemberProfilesQuery {
+    team_id: TeamId,
+    /// A user's id, or `me`: this member alone.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    user_id: Option<UserRef>,
+    /// 1 to 1,000, which is the default.
+    #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
+    #[deserr(default)]
+    limit: Option<Param<usize>>,
+    /// The `next_cursor` of the page before.
+    #[deserr(default)]
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct MemberProfiles {
+    items: Vec<MemberProfileView>,
+    is_paginated: bool,
+    pagination: Pagination,
+}
+
+const MAX_LIMIT: usize = 1000;
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { query, .. }: Input<Ignored, MemberProfilesQuery>,
+) -> Result<Json<MemberProfiles>, Error> {
+    let limit = paths::limit(query.limit, MAX_LIMIT, MAX_LIMIT, ROUTE)?;
+    let (team, project) = (query.team_id, &access.project);
+    let user = query.user_id.map(|user| named(&access, user)).transpose()?;
+    let is_own = user.is_some() && limited_to(&access)? == user;
+    let needed: &[System] = if is_own { &[] } else { &[System::ReadMembers] };
+    let list = format!("member-profiles/{team}");
+    let after = paths::after(&app, project, &list, query.cursor.as_deref())?;
+    let others: Vec<UserId> = user.into_iter().collect();
+    let entering = enter(&app, &access, team, &others, needed);
+    // Members are read beside the permission to do so, which decides first.
+    let page = async {
+        match user {
+            Some(_) => Ok((Vec::new(), false)),
+            None => app.store.members(&project.id, team, after, limit).await,
+        }
+    };
+    let (entered, page) = tokio::join!(entering, page);
+    let entered = entered?;
+    let (members, more): (Vec<MemberRow>, bool) = match user {
+        Some(user) => (vec![entered.member(user)?.clone()], false),
+        None => page?,
+    };
+    let last = members.last().map(|row| row.user_id).filter(|_| more);
+    let items = views(&app, &access, &entered.row.team, &members).await?;
+    Ok(Json(MemberProfiles { items, is_paginated: true, pagination: paths::next(&app, project, &list, last)? }))
+}

@@ -1,0 +1,39 @@
+//! `GET /api/v1/team-member-profiles/{team_id}/{user_id}`: what a member of a team is called and looks like there. For others than its
+//! user a client needs `$read_members`.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Route};
+use shared::model::permission::System;
+use shared::model::team_view::MemberProfileView;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::teams::{enter, limited_to, no_member};
+use shared::product_api::{Access, Client, Error, Input};
+
+use crate::member_profiles::views;
+use crate::membership_delete::named;
+use crate::paths::MemberPath;
+
+pub const ROUTE: Route = Route::get("teams-member-profile-read", "/api/v1/team-member-profiles/{team_id}/{user_id}")
+    .summary("Reads the profile of a member of a team")
+    .table(&[BatchGetItem])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "TEAM_NOT_FOUND",
+        "TEAM_MEMBERSHIP_NOT_FOUND",
+        "TEAM_PERMISSION_REQUIRED",
+    ]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { path, .. }: Input<Ignored, Nothing, MemberPath>,
+) -> Result<Json<MemberProfileView>, Error> {
+    let (team, user) = (path.team_id, named(&access, path.user_id)?);
+    let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::ReadMembers] };
+    let entered = enter(&app, &access, team, &[user], needed).await?;
+    let profile = views(&app, &access, &entered.row.team, std::slice::from_ref(entered.member(user)?)).await?.pop();
+    Ok(Json(profile.ok_or_else(|| no_member(team, user))?))
+}

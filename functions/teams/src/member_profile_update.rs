@@ -1,0 +1,58 @@
+//! `PATCH /api/v1/team-member-profiles/{team_id}/{user_id}`: changes what a member of a team is called and looks like there. A client
+//! changes its user's own.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::profile_image::{NewImage, Owner, Upload};
+use shared::model::team::MemberProfilePatch;
+use shared::model::team_view::MemberProfileView;
+use shared::product_api::input::Nothing;
+use shared::product_api::teams::{enter, limited_to, no_member};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::{self, memberships};
+
+use crate::member_profiles::view_of;
+use crate::paths::{MemberPath, image_writes};
+
+pub const ROUTE: Route = Route::patch("teams-member-profile-update", "/api/v1/team-member-profiles/{team_id}/{user_id}")
+    .summary("Changes the profile of a member of a team")
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "FORBIDDEN",
+        "TEAM_NOT_FOUND",
+        "TEAM_MEMBERSHIP_NOT_FOUND",
+    ]);
+
+/// How often a change looks again.
+const TRIES: u32 = 5;
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, path, .. }: Input<MemberProfilePatch, Nothing, MemberPath>,
+) -> Result<Json<MemberProfileView>, Error> {
+    limited_to(&access)?;
+    let (team, user, project) = (path.team_id, access.user_id(path.user_id)?, &access.project);
+    let url = |digest: &_| Owner::from(team).url(&app.settings.api_url, &project.id, digest);
+    let image = NewImage::of(&body.profile_image_url, |upload: &Upload| upload.digest_of_member(user), url);
+    for _ in 0..TRIES {
+        let others = [user];
+        let (entered, row) = tokio::join!(enter(&app, &access, team, &others, &[]), app.store.user(&project.id, user));
+        let (entered, row) = (entered?, row?.ok_or_else(|| no_member(team, user))?);
+        let old = entered.member(user)?;
+        let mut new = old.clone();
+        body.display_name.clone().map(|name| name.0).apply_flat(&mut new.member.display_name);
+        let gone = image.apply(&mut new.member.profile_image_url, &mut new.member.uploaded_image);
+        let images = image_writes(project, team, &image, gone)?;
+        match app.store.transact([memberships::replace(&project.id, old, &new.member)?].into_iter().chain(images)).await {
+            Ok(()) => return Ok(Json(view_of(&app, &access, &entered.row.team, &new, row).await?)),
+            Err(store::Error::Conflict(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(KnownError::ServiceUnavailable.into())
+}

@@ -1,0 +1,62 @@
+//! Profiles of members, as lists and reads answer them.
+
+use std::collections::HashMap;
+
+use shared::App;
+use shared::model::id::{TeamId, UserId};
+use shared::model::team::Team;
+use shared::model::team_view::{ClientMemberProfile, MemberProfileView, ServerMemberProfile};
+use shared::model::user_view::ServerUser;
+use shared::product_api::access::Level;
+use shared::product_api::teams::no_member;
+use shared::product_api::{Access, Error};
+use shared::store::memberships::MemberRow;
+use shared::store::users::UserRow;
+
+/// The profiles of members of a team who are users still; for a server with the users, and what those have selected.
+pub(crate) async fn views<L>(app: &App, access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<Vec<MemberProfileView>, Error> {
+    let project = &access.project;
+    let ids: Vec<UserId> = members.iter().map(|row| row.user_id).collect();
+    let users = app.store.users_by_id(&project.id, &ids).await?;
+    views_of(app, access, team, members, users).await
+}
+
+/// The profile of a member whose user is read already.
+pub(crate) async fn view_of<L>(
+    app: &App,
+    access: &Access<L>,
+    team: &Team,
+    member: &MemberRow,
+    user: UserRow,
+) -> Result<MemberProfileView, Error> {
+    let missing = no_member(member.team_id, member.user_id);
+    let users = HashMap::from([(member.user_id, user)]);
+    Ok(views_of(app, access, team, std::slice::from_ref(member), users).await?.pop().ok_or(missing)?)
+}
+
+async fn views_of<L>(
+    app: &App,
+    access: &Access<L>,
+    team: &Team,
+    members: &[MemberRow],
+    mut users: HashMap<UserId, UserRow>,
+) -> Result<Vec<MemberProfileView>, Error> {
+    let project = &access.project;
+    let is_server = access.level >= Level::Server;
+    let mut selected: Vec<TeamId> =
+        users.values().filter_map(|row| row.user.selected_team_id).filter(|id| is_server && *id != team.id).collect();
+    selected.sort_unstable();
+    selected.dedup();
+    let teams = app.store.teams(&project.id, &selected).await?;
+    let view = |row: &MemberRow| {
+        let user = users.remove(&row.user_id)?;
+        let client = ClientMemberProfile::of(row.team_id, &row.member, &user.user);
+        if !is_server {
+            return Some(MemberProfileView::Client(Box::new(client)));
+        }
+        let selected = user.user.selected_team_id.and_then(|id| if id == team.id { Some(team) } else { teams.get(&id) });
+        let user = ServerUser::of(&user.user, user.last_active_at, &project.config, selected);
+        Some(MemberProfileView::Server(Box::new(ServerMemberProfile { client, user })))
+    };
+    Ok(members.iter().filter_map(view).collect())
+}

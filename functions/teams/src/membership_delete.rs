@@ -1,0 +1,58 @@
+//! `DELETE /api/v1/team-memberships/{team_id}/{user_id}`: takes a user out of a team. A client may always leave; for others it needs
+//! `$remove_members`.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::id::UserId;
+use shared::model::permission::System;
+use shared::product_api::access::{Level, UserRef};
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::teams::{enter, limited_to};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::{self, memberships};
+
+use crate::paths::MemberPath;
+
+pub const ROUTE: Route = Route::delete("teams-membership-delete", "/api/v1/team-memberships/{team_id}/{user_id}")
+    .summary("Takes a user out of a team")
+    .table(&[BatchGetItem, DeleteItem, UpdateItem])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "TEAM_NOT_FOUND",
+        "TEAM_MEMBERSHIP_NOT_FOUND",
+        "TEAM_PERMISSION_REQUIRED",
+    ]);
+
+/// How often it looks again when the member changed meanwhile.
+const TRIES: u32 = 5;
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { path, .. }: Input<Ignored, Nothing, MemberPath>,
+) -> Result<Json<Success>, Error> {
+    let (team, user) = (path.team_id, named(&access, path.user_id)?);
+    let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::RemoveMembers] };
+    for _ in 0..TRIES {
+        let entered = enter(&app, &access, team, &[user], needed).await?;
+        let writes = memberships::remove(&access.project.id, entered.member(user)?);
+        match app.store.transact(writes).await {
+            Ok(()) => return Ok(Json(SUCCESS)),
+            Err(store::Error::Conflict(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(KnownError::ServiceUnavailable.into())
+}
+
+/// The user of a path: here a client may name others, and its permission decides.
+pub(crate) fn named<L>(access: &Access<L>, user: UserRef) -> Result<UserId, KnownError> {
+    match user {
+        UserRef::Id(user) if access.level == Level::Client => Ok(user),
+        user => access.user_id(user),
+    }
+}

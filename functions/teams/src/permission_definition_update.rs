@@ -1,0 +1,30 @@
+//! `PATCH /api/v1/team-permission-definitions/{permission_id}`: changes a permission of a team; whoever has it keeps it.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::permission::{PermissionDefinition, Scope};
+use shared::product_api::input::Nothing;
+use shared::product_api::{Access, Admin, Error, Input};
+
+use crate::definitions::{PermissionPatch, PermissionPath, update};
+
+pub const ROUTE: Route = Route::patch("teams-permission-definition-update", "/api/v1/team-permission-definitions/{permission_id}")
+    .summary("Changes a permission of a team")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "PERMISSION_NOT_FOUND",
+        "WRONG_PERMISSION_SCOPE",
+        "PERMISSION_ID_ALREADY_EXISTS",
+        "CONTAINED_PERMISSION_NOT_FOUND",
+        "PERMISSION_CONTAINS_ITSELF",
+    ]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { body, path, .. }: Input<PermissionPatch, Nothing, PermissionPath>,
+) -> Result<Json<PermissionDefinition>, Error> {
+    update(&app, access, Scope::Team, path.permission_id, body, ROUTE).await.map(Json)
+}

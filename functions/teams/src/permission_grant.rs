@@ -1,0 +1,51 @@
+//! `POST /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: a server grants a permission to a member. Once more changes nothing.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::{Created, Route};
+use shared::model::id::TeamId;
+use shared::model::permission::{PermissionId, Scope};
+use shared::model::team::TeamPermission;
+use shared::product_api::access::UserRef;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::teams::{enter, no_member};
+use shared::product_api::{Access, Error, Input, Server};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("teams-permission-grant", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
+    .summary("Grants a permission to a member of a team")
+    .table(&[BatchGetItem, UpdateItem])
+    .errors(&[
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "TEAM_NOT_FOUND",
+        "TEAM_MEMBERSHIP_NOT_FOUND",
+        "PERMISSION_NOT_FOUND",
+        "WRONG_PERMISSION_SCOPE",
+    ]);
+
+#[expect(clippy::struct_field_names, reason = "these are the names of the path")]
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct TeamPermissionPath {
+    pub(crate) team_id: TeamId,
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    pub(crate) user_id: UserRef,
+    pub(crate) permission_id: PermissionId,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { path, .. }: Input<Ignored, Nothing, TeamPermissionPath>,
+) -> Result<Created<TeamPermission>, Error> {
+    let (team_id, user_id) = (path.team_id, access.user_id(path.user_id)?);
+    let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Team)?;
+    enter(&app, &access, team_id, &[user_id], &[]).await?.member(user_id)?;
+    if !app.store.grant(&access.project.id, team_id, user_id, &grant).await? {
+        return Err(no_member(team_id, user_id).into());
+    }
+    Ok(Created(TeamPermission { id: path.permission_id, user_id, team_id }))
+}

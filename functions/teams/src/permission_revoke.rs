@@ -1,0 +1,41 @@
+//! `DELETE /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: a server takes a permission from a member, that was granted as it
+//! is: what is contained in another one goes with that one.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::permission::Scope;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::teams::enter;
+use shared::product_api::{Access, Error, Input, KnownError, Server};
+
+use crate::permission_grant::TeamPermissionPath;
+
+pub const ROUTE: Route = Route::delete("teams-permission-revoke", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
+    .summary("Takes a permission from a member of a team")
+    .table(&[BatchGetItem, UpdateItem])
+    .errors(&[
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "TEAM_NOT_FOUND",
+        "TEAM_MEMBERSHIP_NOT_FOUND",
+        "PERMISSION_NOT_FOUND",
+        "WRONG_PERMISSION_SCOPE",
+        "TEAM_PERMISSION_NOT_FOUND",
+    ]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { path, .. }: Input<Ignored, Nothing, TeamPermissionPath>,
+) -> Result<Json<Success>, Error> {
+    let (team, user) = (path.team_id, access.user_id(path.user_id)?);
+    let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Team)?;
+    enter(&app, &access, team, &[user], &[]).await?.member(user)?;
+    if app.store.revoke(&access.project.id, team, user, &grant).await? {
+        return Ok(Json(SUCCESS));
+    }
+    let (team_id, user_id, permission_id) = (team.to_string(), user.to_string(), path.permission_id.to_string());
+    Err(KnownError::TeamPermissionNotFound { team_id, user_id, permission_id }.into())
+}

@@ -1,0 +1,23 @@
+//! `POST /api/v1/project-permission-definitions`: defines a permission of the project.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Created, Route};
+use shared::model::permission::{PermissionDefinition, Scope};
+use shared::product_api::{Access, Admin, Error, Input};
+
+use crate::definitions::{NewPermission, create};
+
+pub const ROUTE: Route = Route::post("teams-project-permission-definition-create", "/api/v1/project-permission-definitions")
+    .summary("Defines a permission of the project")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&["PERMISSION_ID_ALREADY_EXISTS", "CONTAINED_PERMISSION_NOT_FOUND", "PERMISSION_CONTAINS_ITSELF", "TOO_MANY_PERMISSIONS"]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { body, .. }: Input<NewPermission>,
+) -> Result<Created<PermissionDefinition>, Error> {
+    create(&app, access, Scope::Project, body, ROUTE).await.map(Created)
+}

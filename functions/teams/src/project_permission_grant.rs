@@ -1,0 +1,44 @@
+//! `POST /api/v1/project-permissions/{user_id}/{permission_id}`: a server grants a permission of the project to a user. Once more changes
+//! nothing.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::{Created, Route};
+use shared::model::permission::{PermissionId, Scope};
+use shared::model::team::ProjectPermission;
+use shared::product_api::access::UserRef;
+use shared::product_api::accounts::{With, change};
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::{Access, Error, Input, KnownError, Server};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("teams-project-permission-grant", "/api/v1/project-permissions/{user_id}/{permission_id}")
+    .summary("Grants a permission of the project to a user")
+    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_NOT_FOUND", "PERMISSION_NOT_FOUND", "WRONG_PERMISSION_SCOPE"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProjectPermissionPath {
+    /// A user's id, or `me`.
+    #[schema(value_type = String)]
+    pub(crate) user_id: UserRef,
+    pub(crate) permission_id: PermissionId,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { path, .. }: Input<Ignored, Nothing, ProjectPermissionPath>,
+) -> Result<Created<ProjectPermission>, Error> {
+    let user_id = access.user_id(path.user_id)?;
+    let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Project)?;
+    let give = |user: &mut shared::model::user::User| {
+        user.permissions.insert(grant.clone());
+        Ok(With::default())
+    };
+    change(&app, &access.project.id, user_id, KnownError::UserNotFound, give).await?;
+    Ok(Created(ProjectPermission { id: path.permission_id, user_id }))
+}

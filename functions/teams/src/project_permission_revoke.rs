@@ -1,0 +1,36 @@
+//! `DELETE /api/v1/project-permissions/{user_id}/{permission_id}`: a server takes a permission of the project from a user.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::permission::Scope;
+use shared::model::user::User;
+use shared::product_api::accounts::{With, change};
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Error, Input, KnownError, Server};
+
+use crate::project_permission_grant::ProjectPermissionPath;
+
+pub const ROUTE: Route = Route::delete("teams-project-permission-revoke", "/api/v1/project-permissions/{user_id}/{permission_id}")
+    .summary("Takes a permission of the project from a user")
+    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_NOT_FOUND", "PERMISSION_NOT_FOUND", "WRONG_PERMISSION_SCOPE"]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { path, .. }: Input<Ignored, Nothing, ProjectPermissionPath>,
+) -> Result<Json<Success>, Error> {
+    let user_id = access.user_id(path.user_id)?;
+    let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Project)?;
+    let take = |user: &mut User| {
+        if user.permissions.remove(&grant) {
+            return Ok(With::default());
+        }
+        Err(KnownError::PermissionNotFound { permission_id: path.permission_id.to_string() }.into())
+    };
+    change(&app, &access.project.id, user_id, KnownError::UserNotFound, take).await?;
+    Ok(Json(SUCCESS))
+}

@@ -1,0 +1,72 @@
+//! `POST /api/v1/teams`: creates a team. Whoever creates it is its first member, with the permissions of a creator.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Created, Route};
+use shared::model::id::{TeamId, UserId};
+use shared::model::profile_image::{NewImage, Owner, Upload};
+use shared::model::team::{NewTeam, Team};
+use shared::model::team_view::TeamView;
+use shared::product_api::access::UserRef;
+use shared::product_api::teams::{founding, limited_to};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::{self, memberships, teams};
+
+use crate::paths::image_writes;
+
+pub const ROUTE: Route = Route::post("teams-team-create", "/api/v1/teams")
+    .summary("Creates a team")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "FORBIDDEN",
+        "TEAM_CREATION_NOT_ENABLED",
+        "USER_NOT_FOUND",
+    ]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<NewTeam>,
+) -> Result<Created<TeamView>, Error> {
+    let project = &access.project;
+    let creator = creator(&access, body.creator_user_id)?;
+    let patch = body.into_patch();
+    patch.check(access.level).map_err(|problems| problems.into_error("POST", ROUTE.path))?;
+    let id = TeamId::from(app.entropy.uuid());
+    let mut team = Team::new(id, String::new(), app.clock.now());
+    patch.apply(&mut team);
+    let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
+    let image = NewImage::of(&patch.profile_image_url, Upload::digest, url);
+    let old = image.apply(&mut team.profile_image_url, &mut team.uploaded_image);
+    let mut writes = Vec::new();
+    match creator {
+        Some(user) => {
+            // Of the user, the member keeps the time of its sign-up, for the order of lists.
+            let known = access.user.as_ref().map(|current| &current.row.user).filter(|own| own.id == user);
+            let user = match known {
+                Some(own) => own.clone(),
+                None => app.store.user(&project.id, user).await?.ok_or(KnownError::UserNotFound)?.user,
+            };
+            writes.push(memberships::joins(&project.id, user.id));
+            writes.extend(founding(&app, project, &team, &user, false)?);
+        }
+        None => writes.push(teams::create(&project.id, &team)?),
+    }
+    writes.extend(image_writes(project, id, &image, old)?);
+    match app.store.transact(writes).await {
+        Err(store::Error::Conflict(failed)) if creator.is_some() && failed.contains(&0) => Err(KnownError::UserNotFound.into()),
+        result => Ok(result.map(|()| Created(TeamView::of(&team, access.level)))?),
+    }
+}
+
+fn creator(access: &Access<Client>, given: Option<UserRef>) -> Result<Option<UserId>, KnownError> {
+    let Some(own) = limited_to(access)? else { return given.map(|user| access.user_id(user)).transpose() };
+    if !access.project.config.client_team_creation_enabled {
+        return Err(KnownError::TeamCreationNotEnabled);
+    }
+    // A client that names nobody means its user: a team without members would be out of its reach.
+    given.map_or(Ok(own), |user| access.user_id(user)).map(Some)
+}

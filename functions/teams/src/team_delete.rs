@@ -1,0 +1,46 @@
+//! `DELETE /api/v1/teams/{team_id}`: deletes a team with all its memberships. A client needs `$delete_team`.
+//!
+//! A team of very many members is gone at once, and its memberships take longer: an answer of 503 then asks to send the request again.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, Query, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::permission::System;
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::teams::{limited_to, no_team, require};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::team_deletion::Deletion;
+
+use crate::paths::TeamPath;
+
+pub const ROUTE: Route = Route::delete("teams-team-delete", "/api/v1/teams/{team_id}")
+    .summary("Deletes a team")
+    .table(&[BatchGetItem, DeleteItem, GetItem, Query, UpdateItem])
+    .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND"]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { path, .. }: Input<Ignored, Nothing, TeamPath>,
+) -> Result<Json<Success>, Error> {
+    let (team, project) = (path.team_id, &access.project);
+    let own = limited_to(&access)?;
+    let member = async {
+        match own {
+            Some(own) => app.store.member(&project.id, team, own).await,
+            None => Ok(None),
+        }
+    };
+    let (member, doomed) = tokio::try_join!(member, app.store.doomed(&project.id, team))?;
+    if let Some(own) = own {
+        // Not by the team: one whose deletion was interrupted is gone for everybody but who deletes it.
+        require(project, team, own, member.as_ref().map(|member| &member.grants), System::DeleteTeam)?;
+    }
+    match app.store.delete_team(&project.id, team, own, doomed).await? {
+        Deletion::Done => Ok(Json(SUCCESS)),
+        Deletion::Missing => Err(no_team(team).into()),
+        Deletion::Unfinished => Err(KnownError::ServiceUnavailable.into()),
+    }
+}

@@ -1,0 +1,36 @@
+//! `GET /api/v1/projects/{project_id}/teams/{team_id}/images/{digest}`: a picture that was uploaded for a team or one of its members.
+//!
+//! It needs no credentials, for the reasons of [`users_functions::user_image_read`].
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::crypto::digest::Digest;
+use shared::http::Route;
+use shared::http::TableAction::GetItem;
+use shared::model::id::{ProjectId, TeamId};
+use shared::product_api::input::{Ignored, Nothing};
+use shared::product_api::{Error, Input, KnownError};
+use users_functions::user_image_read::Picture;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("teams-team-image-read", "/api/v1/projects/{project_id}/teams/{team_id}/images/{digest}")
+    .summary("Reads a picture that was uploaded for a team or a member")
+    .table(&[GetItem])
+    .errors(&["PROFILE_IMAGE_NOT_FOUND"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct TeamImagePath {
+    project_id: String,
+    team_id: String,
+    digest: String,
+}
+
+pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, TeamImagePath>) -> Result<Picture, Error> {
+    let image = match (ProjectId::parse(&path.project_id), TeamId::parse(&path.team_id), Digest::parse(&path.digest)) {
+        (Ok(project), Ok(team), Some(digest)) => app.store.image(&project, team, &digest).await?,
+        _ => None,
+    };
+    image.map(Picture).ok_or_else(|| KnownError::ProfileImageNotFound.into())
+}

@@ -1,0 +1,48 @@
+//! `PATCH /api/v1/teams/{team_id}`: changes a team. A client needs `$update_team`.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::permission::System;
+use shared::model::profile_image::{NewImage, Owner, Upload};
+use shared::model::team::TeamPatch;
+use shared::model::team_view::TeamView;
+use shared::product_api::input::Nothing;
+use shared::product_api::teams::{enter, no_team};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::{self, teams};
+
+use crate::paths::{TeamPath, image_writes};
+
+pub const ROUTE: Route = Route::patch("teams-team-update", "/api/v1/teams/{team_id}")
+    .summary("Changes a team")
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND"]);
+
+/// How often a change looks again.
+const TRIES: u32 = 5;
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, path, .. }: Input<TeamPatch, Nothing, TeamPath>,
+) -> Result<Json<TeamView>, Error> {
+    body.check(access.level).map_err(|problems| problems.into_error("PATCH", ROUTE.path))?;
+    let (id, project) = (path.team_id, &access.project);
+    let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
+    let image = NewImage::of(&body.profile_image_url, Upload::digest, url);
+    let mut row = enter(&app, &access, id, &[], &[System::UpdateTeam]).await?.row;
+    for _ in 0..TRIES {
+        let mut team = row.team;
+        body.apply(&mut team);
+        let old = image.apply(&mut team.profile_image_url, &mut team.uploaded_image);
+        let images = image_writes(project, id, &image, old)?;
+        match app.store.transact([teams::replace(&project.id, &team, row.version)?].into_iter().chain(images)).await {
+            Ok(()) => return Ok(Json(TeamView::of(&team, access.level))),
+            Err(store::Error::Conflict(_)) => row = app.store.team(&project.id, id).await?.ok_or_else(|| no_team(id))?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(KnownError::ServiceUnavailable.into())
+}

@@ -1,0 +1,29 @@
+//! Places at which a test kills the process, to see what a crash leaves behind.
+//!
+//! `GATELET_STOP_AT=claimed:17` stops everything when a worker comes to the place `claimed` for the 17th time, and says so in a line on
+//! standard error; the test then sends SIGKILL. Builds for release know nothing of this.
+
+#[cfg(debug_assertions)]
+pub(crate) fn reached(place: &str) {
+    use std::sync::LazyLock;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static STOP: LazyLock<Option<(String, usize)>> = LazyLock::new(|| {
+        let text = shared::settings::variable("GATELET_STOP_AT")?;
+        let (place, count) = text.split_once(':')?;
+        Some((place.to_owned(), count.parse().ok()?))
+    });
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+    let Some((wanted, count)) = &*STOP else { return };
+    if wanted == place && COUNT.fetch_add(1, Ordering::SeqCst) + 1 == *count {
+        eprintln!("stopped at {place}");
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+#[cfg(not(debug_assertions))]
+#[inline]
+pub(crate) fn reached(_: &str) {}

@@ -1,0 +1,38 @@
+//! Whom mails are of and to: projects and users, read together for many entries.
+
+use std::collections::HashMap;
+
+use shared::App;
+use shared::model::id::{ProjectId, UserId};
+use shared::model::project::Project;
+use shared::model::user::User;
+use shared::store;
+use shared::store::outbox::OutboxRow;
+
+/// The projects and users of some entries, as they were a moment ago.
+#[derive(Default)]
+pub(crate) struct Parties {
+    projects: HashMap<ProjectId, Project>,
+    users: HashMap<(ProjectId, UserId), Option<User>>,
+}
+
+impl Parties {
+    pub(crate) async fn of(app: &App, rows: &[OutboxRow]) -> Result<Self, store::Error> {
+        let projects = rows.iter().map(|row| row.project.clone()).collect();
+        let users = rows.iter().filter_map(|row| Some((row.project.clone(), row.entry.to.user_id()?))).collect();
+        let (projects, users) = app.store.parties(projects, users).await?;
+        Ok(Self { projects, users })
+    }
+
+    /// The project and the recipient of an entry. One that was edited since is to somebody who was not read with the others.
+    pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<Project>, Option<User>), store::Error> {
+        let user = match row.entry.to.user_id() {
+            None => None,
+            Some(id) => match self.users.get(&(row.project.clone(), id)) {
+                Some(user) => user.clone(),
+                None => app.store.user(&row.project, id).await?.map(|row| row.user),
+            },
+        };
+        Ok((self.projects.get(&row.project).cloned(), user))
+    }
+}
