@@ -3,55 +3,98 @@
 //! The world that the events speak of is set up first: their project and keys, the user `ada@example.com`, the code, the refresh token
 //! and the mail that they name. Then each must succeed.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use axum::body::Body;
 use gateway::keys::Keys;
 use infra::Operation;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use shared::crypto::totp::TotpSecret;
 use shared::model::channel::NewChannel;
 use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::email::Email;
-use shared::model::id::{ChannelId, EmailId, ProjectId, SessionId, UserId};
+use shared::model::id::{ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
+use shared::model::key_set::NewKeys;
 use shared::model::limit::Limits;
+use shared::model::mail_document::{DocumentKind, MailDocument};
 use shared::model::mfa::{MfaAttempt, Totp};
 use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use shared::model::permission::{PermissionId, Scope};
 use shared::model::profile_image::{ImageKind, Upload};
-use shared::model::project::ProjectConfig;
+use shared::model::project::{KeyKind, ProjectConfig};
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::{Session, after};
 use shared::model::user::{ProviderAccount, User};
 use shared::oauth::authorization::{self, Authorization, ResponseMode};
 use shared::store::authorizations::{self, ProviderTokens};
+use shared::store::unsubscribe_links::{self, UnsubscribeLink};
 use shared::store::users::EmailClaim;
-use shared::store::{Write, codes, images, outbox, provider_accounts, sessions, users};
+use shared::store::{Write, codes, images, key_sets, outbox, provider_accounts, sessions, users};
 use support::{Answer, TestApp};
 
-const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
-const KEY: &str = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc";
-const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
+use crate::world_of_teams;
+
+pub(crate) const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
+/// A project that has the same of everything.
+pub(crate) const TWIN: &str = "a1d4c6b8-3e5f-4a70-8b92-c4d5e6f70819";
+/// Where an event names the code of a link that is found by nothing else.
+const LINK: &str = "code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
+const TWIN_LINK: &str = "t1rx8qm4bkeh7a2sgfy3dp9njv5c0w6zt1r8x4mqkb7h2";
+const TWIN_KEY: &str = "vjn9pd3yfgs2a7hekb4mq8xr1tz6w0c52h7bkqm4x8r1t";
+pub(crate) const KEY: &str = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc";
+pub(crate) const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
 const REFRESH_TOKEN: &str = "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
 const USER: &str = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
 const MAIL: &str = "3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b";
 
+/// A template, a theme and a draft.
+const DOCUMENTS: [(DocumentKind, &str); 3] = [
+    (DocumentKind::Template, "8c1f2b7e-5d3a-4e6f-9b0c-1a2d3e4f5a6b"),
+    (DocumentKind::Theme, "4e7d9a1c-2b3f-4c5d-8e6a-9f0b1c2d3e4f"),
+    (DocumentKind::Draft, "b7a6c5d4-e3f2-4a1b-8c9d-0e1f2a3b4c5d"),
+];
+
 /// An address of the user that is neither primary nor verified.
 const CHANNEL: &str = "5d0c8a3e-7b1f-4c2d-9e6a-1f2b3c4d5e6f";
+/// The user's account at a provider.
+const PROVIDER_ACCOUNT: &str = "8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
+/// A set of API keys of the project.
+const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// A session that is not the one of the access token.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
 /// The service with everything that the events name.
 pub(crate) struct World {
-    pub(crate) app: TestApp,
+    pub(crate) app: Arc<TestApp>,
     /// What stands in the events for what a test makes.
     placeholders: Vec<(&'static str, String)>,
 }
 
 impl World {
     pub(crate) async fn new(limits: Limits) -> Self {
-        let (app, token, bare_token) = world(limits).await;
-        Self { app, placeholders: vec![("<access token>", token), ("<access token without password>", bare_token)] }
+        Self::at(limits, SignedDuration::ZERO).await
+    }
+
+    /// The same some time after the beginning of tests.
+    pub(crate) async fn at(limits: Limits, after_start: SignedDuration) -> Self {
+        let app = TestApp::start_with(limits).await;
+        app.advance(after_start);
+        app.publish(&gateway::content::sample("https://site.example")).await;
+        let placeholders = furnish(&app, PROJECT, KEY).await;
+        Self { app: Arc::new(app), placeholders }
+    }
+
+    /// A world with another project beside the events' own, which has the same of everything: users, addresses, codes, teams. Only its
+    /// id, its keys and its access tokens are its own.
+    pub(crate) async fn with_twin() -> (Self, Self) {
+        let world = Self::new(Limits::off()).await;
+        let placeholders = furnish(&world.app, TWIN, TWIN_KEY).await;
+        let own = [(PROJECT, TWIN.to_owned()), (KEY, TWIN_KEY.to_owned()), (LINK, format!("code={TWIN_LINK}"))];
+        let twin = Self { app: Arc::clone(&world.app), placeholders: own.into_iter().chain(placeholders).collect() };
+        (world, twin)
     }
 
     /// Sends the event of this name, as in `auth/password-sign-in`.
@@ -59,11 +102,14 @@ impl World {
         Answer::read(self.app.answer(self.request(name)).await).await
     }
 
+    /// An event as API Gateway sends it.
+    pub(crate) fn event(&self, name: &str) -> String {
+        self.placeholders.iter().fold(text(name), |text, (placeholder, value)| text.replace(placeholder, value))
+    }
+
     /// The request that an event is.
     pub(crate) fn request(&self, name: &str) -> http::Request<Body> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/{name}.json"));
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let event = self.placeholders.iter().fold(text, |text, (placeholder, value)| text.replace(placeholder, value));
+        let event = self.event(name);
         let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
         let (parts, body) = request.into_parts();
         let mut request = http::Request::new(Body::from(body.to_vec()));
@@ -73,6 +119,12 @@ impl World {
         *request.headers_mut() = parts.headers;
         request
     }
+}
+
+/// The file of an event.
+fn text(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/{name}.json"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The name of an operation's event.
@@ -89,24 +141,25 @@ pub(crate) fn success(operation: &Operation) -> u16 {
     }
 }
 
-/// Gives the access tokens of a user with a password and of one without.
-async fn world(limits: Limits) -> (TestApp, String, String) {
-    let project = ProjectId::parse(PROJECT).unwrap();
-    let app = TestApp::start_with(limits).await;
-    let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{KEY}").into());
+/// Writes a project with everything that the events name; gives the access tokens of a user with a password and of one without.
+async fn furnish(app: &TestApp, id: &str, key: &str) -> Vec<(&'static str, String)> {
+    let project = ProjectId::parse(id).unwrap();
+    let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());
     let keys = Keys { project_id: project.clone(), client, server, admin };
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
-    app.publish(&gateway::content::sample("https://site.example")).await;
-    let (user, session) = write_account(&app, &project).await;
-    let bare = write_bare_account(&app, &project).await;
-    write_provider(&app, &project).await;
-    write_authorization(&app, &project).await;
+    let (user, session) = write_account(app, &project).await;
+    let bare = write_bare_account(app, &project).await;
+    write_settings(app, &project, key).await;
+    write_key_set(app, &project).await;
+    write_authorization(app, &project).await;
+    write_mail_documents(app, &project, user.id).await;
+    world_of_teams::write(app, &project, &user).await;
     let tokens = [user, bare].map(|user| {
         let subject = user.subject(&project, &ProjectConfig::default(), session.id);
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
     });
     let [token, bare_token] = tokens;
-    (app, token, bare_token)
+    vec![("<access token>", token), ("<access token without password>", bare_token)]
 }
 
 async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
@@ -118,8 +171,17 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let other = Email::parse("ada@other.example").unwrap();
     let other = NewChannel { value: other, used_for_auth: false, is_verified: false, is_primary: false };
     user.add_channel(ChannelId::parse(CHANNEL).unwrap(), other).unwrap();
-    let github = ProviderAccount { provider_id: "github".to_owned(), account_id: "583231".to_owned(), email: None };
+    let github = ProviderAccount {
+        id: ProviderAccountId::parse(PROVIDER_ACCOUNT).unwrap(),
+        provider_id: "github".to_owned(),
+        account_id: "583231".to_owned(),
+        email: None,
+        allow_sign_in: true,
+        allow_connected_accounts: true,
+    };
     user.provider_accounts.push(github.clone());
+    user.selected_team_id = Some(TeamId::parse(world_of_teams::TEAM).unwrap());
+    user.permissions.insert(world_of_teams::audit());
     let access = app.app.sealer.seal(entropy, &authorizations::owner(project, &github), &"gho_token".to_owned().into()).unwrap();
     let tokens = ProviderTokens { access, refresh: None, expires_at: None, scope: "user:email".to_owned() };
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
@@ -141,13 +203,18 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         codes::create(project, &code, &stored(Purpose::VerifyEmail)).unwrap(),
         codes::create(project, &code, &stored(Purpose::ResetPassword)).unwrap(),
         outbox::create(project, &mail(user.id, now)).unwrap(),
-        images::put(project, user.id, &Upload { kind: ImageKind::Png, bytes: b"\x89PNG\r\n\x1a\n".to_vec() }).unwrap(),
+        images::put(project, user.id, &picture().digest(), &picture()).unwrap(),
     ];
     writes.extend(sessions::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
     let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
     writes.extend(sessions::create(project, &other, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
+}
+
+/// The smallest picture.
+pub(crate) fn picture() -> Upload {
+    Upload { kind: ImageKind::Png, bytes: b"\x89PNG\r\n\x1a\n".to_vec() }
 }
 
 /// A user without a password, whose sign-in waits for the code of an authenticator app.
@@ -164,8 +231,7 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> User {
 }
 
 fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {
-    let source =
-        Source { builtin: None, subject: Some("Hello".to_owned()), html: Some("<p>Hello</p>".to_owned()), text: None, theme_id: None };
+    let source = Source { subject: Some("Hello".to_owned()), html: Some("<p>Hello</p>".to_owned()), ..Source::default() };
     let new = NewEntry {
         to: Recipients::UserPrimaryEmail { user_id },
         source,
@@ -178,10 +244,35 @@ fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {
     OutboxEntry::new(EmailId::parse(MAIL).unwrap(), new, now)
 }
 
-async fn write_provider(app: &TestApp, project: &ProjectId) {
-    let providers = json!({ "config": { "magic_link_enabled": true, "client_user_deletion_enabled": true, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
-    let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{KEY}"));
+/// What mails are made from, and the link of a mail that was sent.
+async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserId) {
+    for (kind, id) in DOCUMENTS {
+        let html = if kind == DocumentKind::Theme { "<b>{{ content }}</b>" } else { "<p>Hello</p>" };
+        let document = MailDocument { id: DocumentId::parse(id).unwrap(), ..MailDocument::of_source(html.to_owned(), app.now()) };
+        app.app.store.write_mail_document(project, kind, &document, 0).await.unwrap();
+    }
+    // A link names no project, so no two have one code.
+    let link_code = if project.as_str() == PROJECT { CODE } else { TWIN_LINK };
+    let (expires_at, category) = (after(app.now(), unsubscribe_links::LIFE), Category::Marketing);
+    let link = UnsubscribeLink { project_id: project.clone(), user_id, category, expires_at, used: false };
+    app.app.store.create_unsubscribe_link(&Code::parse(link_code).unwrap(), &link).await.unwrap();
+}
+
+async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
+    let providers = json!({ "config": { "magic_link_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
+    let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
     assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
+    let mut row = app.app.store.project(project).await.unwrap().unwrap();
+    for (scope, id) in [(Scope::Team, "read_invoices"), (Scope::Project, "audit")] {
+        row.project.config.rbac.create(&PermissionId::parse(id).unwrap(), scope, None, BTreeSet::new()).unwrap();
+    }
+    app.app.store.update_project(&row.project, row.version).await.unwrap();
+}
+
+async fn write_key_set(app: &TestApp, project: &ProjectId) {
+    let mut keys = NewKeys::random(&app.app.entropy, [KeyKind::SecretServer], "Backend".to_owned(), app.now());
+    keys.set.id = KeySetId::parse(KEY_SET).unwrap();
+    app.app.store.transact(key_sets::create(project, &keys).unwrap()).await.unwrap();
 }
 
 /// A flow that waits for its user to come back from GitHub.
@@ -201,7 +292,7 @@ async fn write_authorization(app: &TestApp, project: &ProjectId) {
         verifier: app.app.sealer.seal(&app.app.entropy, "oauth-verifier", &app.app.entropy.code()).unwrap(),
         expires_at: after(app.now(), authorization::LIFE),
     };
-    app.app.store.begin_authorization(&format!("{CODE}.{PROJECT}").into(), &authorization).await.unwrap();
+    app.app.store.begin_authorization(&format!("{CODE}.{project}").into(), &authorization).await.unwrap();
 }
 
 /// Every event of an operation: the operation's name, and the event's.

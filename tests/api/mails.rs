@@ -23,8 +23,8 @@ impl Mailer for Unwilling {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         let mut seen = self.seen.lock().unwrap();
         seen.push(mail.id.to_string());
-        let failure = Failure { at: 0, class: "TEMPORARY".to_owned(), message: "not now".to_owned() };
-        let outcome = if seen.len() > self.refusals { Outcome::Sent } else { Outcome::Retryable(failure) };
+        let failure = Failure::new(jiff::Timestamp::UNIX_EPOCH, "TEMPORARY", "not now");
+        let outcome = if seen.len() > self.refusals { Outcome::Sent { is_reported_on: true } } else { Outcome::Retryable(failure) };
         Box::pin(async move { outcome })
     }
 }
@@ -215,4 +215,18 @@ async fn an_entry_that_cannot_be_read_keeps_nobody_elses_mail() {
 
     app.sign_in_code("bob@example.com").await;
     assert_eq!(app.server().get(&path(&id)).await.code(), "INTERNAL_ERROR");
+}
+
+#[tokio::test]
+async fn the_oldest_due_mail_is_known_until_it_is_sent() {
+    let app = TestApp::start().await;
+    let oldest = async || app.app.store.oldest_due(app.now()).await.unwrap();
+    assert_eq!(oldest().await, None);
+    let asked = app.now();
+    let body = serde_json::json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
+    assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
+    app.advance(jiff::SignedDuration::from_mins(11));
+    assert_eq!(oldest().await, Some(asked));
+    assert_eq!(app.mails("ada@example.com").await.len(), 1);
+    assert_eq!(oldest().await, None);
 }

@@ -1,9 +1,9 @@
 //! What no operation makes yet, written to the table directly.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::ExposeSecret as _;
 use shared::model::id::UserId;
-use shared::model::project::{ApiKey, ProjectConfig, SessionSettings};
+use shared::model::project::{ProjectConfig, SessionSettings};
 use shared::model::session::Session;
 use shared::model::user::User;
 use shared::store::{sessions, users};
@@ -63,12 +63,4 @@ pub(crate) async fn add_sessions(app: &TestApp, user: &SignedIn, count: usize, c
         store.transact(chunk.to_vec()).await.unwrap();
     }
     tokens
-}
-
-/// Replaces a key of the project by what `change` makes of it.
-pub(crate) async fn change_key(app: &TestApp, secret: &SecretString, change: impl FnOnce(&mut ApiKey)) {
-    let (store, project) = (&app.app.store, app.project_id());
-    let mut key = store.api_key(project, secret).await.unwrap().unwrap();
-    change(&mut key);
-    store.add_api_key(project, secret, &key).await.unwrap();
 }

@@ -1,6 +1,6 @@
 //! What is rendered and checked in is what the code renders.
 
-use infra::checked_in::{File, readme_file, template_file, watch_file};
+use infra::checked_in::{File, readme_file, template_files, watch_file};
 use infra::operations;
 use shared::http::version::gateway_path;
 
@@ -13,7 +13,9 @@ fn assert_current(file: &File) {
 
 #[test]
 fn the_template_is_what_the_routes_render() {
-    assert_current(&template_file().unwrap());
+    for file in template_files().unwrap() {
+        assert_current(&file);
+    }
 }
 
 #[test]

@@ -2,15 +2,27 @@
 
 use std::collections::BTreeSet;
 
-use infra::template::{logical_id, route_key};
-use infra::{operations, workers};
+use infra::template::{self, area, logical_id, route_key};
+use infra::{Operation, operations, workers};
 use serde_json::Value;
 
 use crate::tree;
 
+/// What CloudFormation takes in one stack.
+const MOST_RESOURCES: usize = 500;
+/// What it takes as a template, in bytes.
+const LARGEST_TEMPLATE: usize = 1_000_000;
+
+/// The resources of all nested stacks.
 fn resources() -> serde_json::Map<String, Value> {
-    let Value::Object(resources) = tree::template()["Resources"].take() else { panic!("the template has no resources") };
-    resources
+    let mut all = serde_json::Map::new();
+    for (name, mut stack) in tree::stacks() {
+        let Value::Object(resources) = stack["Resources"].take() else { panic!("the stack {name} has no resources") };
+        for (id, resource) in resources {
+            assert!(all.insert(id.clone(), resource).is_none(), "two stacks have a resource {id}");
+        }
+    }
+    all
 }
 
 fn route_keys(resources: &serde_json::Map<String, Value>, id: &str) -> BTreeSet<String> {
@@ -36,8 +48,10 @@ fn every_operation_has_a_function_behind_its_route_key() {
         let (name, route, id) = (operation.route.name, &operation.route, logical_id(operation.route.name));
         let function = resources.get(&id).unwrap_or_else(|| panic!("the template has no function {id}"));
         assert_eq!(function["Type"], "AWS::Serverless::Function", "{name}");
-        assert_eq!(function["Properties"]["CodeUri"], format!("../target/lambda/{name}/"));
-        assert_eq!(function["Properties"]["MemorySize"], route.memory, "{name}");
+        assert_eq!(function["Properties"]["CodeUri"], format!("../../target/lambda/{name}/"));
+        let memory = &function["Properties"]["MemorySize"];
+        let wanted = if route.hashes() { Value::from("HashingMemory") } else { Value::Null };
+        assert_eq!(*memory, wanted, "{name}");
         assert_eq!(resources[&format!("{id}Integration")]["Properties"]["IntegrationUri"], format!("{id}.Arn"));
         let keys = route_keys(&resources, &id);
         assert!(keys.contains(&route_key(route.verb.name(), route)), "{name} has the route keys {keys:?}");
@@ -71,9 +85,65 @@ fn every_function_of_the_template_belongs_to_an_operation_or_a_worker() {
 }
 
 #[test]
-fn the_stack_has_fewer_resources_than_cloudformation_takes() {
-    // SAM adds a few of its own. Beyond the limit, areas become nested stacks.
-    assert!(resources().len() < 490);
+fn the_root_has_a_stack_for_each_area_and_hands_it_every_parameter() {
+    let root = tree::template();
+    let known = operations::all().into_iter().map(|operation| operation.route.name).chain(workers::ALL.iter().map(|worker| worker.name));
+    let areas: BTreeSet<String> = known.map(|name| area(name).to_owned()).collect();
+    assert_eq!(tree::stacks().into_keys().collect::<BTreeSet<_>>(), areas);
+    for (name, stack) in tree::stacks() {
+        let resource = &root["Resources"][logical_id(&name)]["Properties"];
+        assert_eq!(resource["TemplateURL"], format!("stacks/{name}.yaml"));
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+        assert_eq!(keys(&resource["Parameters"]), keys(&stack["Parameters"]), "{name}");
+    }
+}
+
+/// Resources of each template once it has been transformed, its size, and how many routes the API has.
+fn measure(operations: &[Operation]) -> (Vec<(String, usize, usize)>, usize) {
+    let mut routes = 0;
+    let files = template::render(operations).unwrap();
+    let sizes = files.into_iter().map(|(path, text)| {
+        let template: Value = serde_saphyr::from_str(&text).unwrap();
+        let resources = template["Resources"].as_object().unwrap();
+        routes += resources.values().filter(|one| one["Type"] == "AWS::ApiGatewayV2::Route").count();
+        // SAM makes two of a function that says what becomes of its asynchronous events.
+        let more = resources.values().filter(|one| !one["Properties"]["EventInvokeConfig"].is_null()).count();
+        (path.display().to_string(), resources.len() + more, text.len())
+    });
+    let sizes = sizes.collect();
+    (sizes, routes)
+}
+
+fn assert_deployable(operations: &[Operation]) {
+    let (sizes, routes) = measure(operations);
+    for (path, resources, bytes) in sizes {
+        assert!(resources <= MOST_RESOURCES, "{path} has {resources} resources");
+        assert!(bytes <= LARGEST_TEMPLATE, "{path} has {bytes} bytes");
+    }
+    // API Gateway's own quota, which it raises on demand.
+    assert!(routes <= 300, "the API has {routes} routes");
+}
+
+#[test]
+fn the_stacks_are_as_small_as_cloudformation_takes_them() {
+    assert_deployable(&operations::all());
+}
+
+#[test]
+fn there_is_room_for_two_hundred_functions_and_for_eighty_in_one_area() {
+    let mut all = operations::all();
+    let (of_auth, rest): (Vec<_>, Vec<_>) = all.iter().cloned().partition(|operation| operation.area() == "auth");
+    let made_up = |operation: &Operation, number: usize| {
+        let mut operation = operation.clone();
+        operation.route.name = format!("{}-{number}", operation.route.name).leak();
+        operation.route.path = format!("{}/{number}", operation.route.path).leak();
+        operation
+    };
+    all.extend(of_auth.iter().cycle().take(80 - of_auth.len()).enumerate().map(|(number, one)| made_up(one, number)));
+    let missing = 200 - all.len();
+    all.extend(rest.iter().cycle().take(missing).enumerate().map(|(number, one)| made_up(one, number)));
+    assert_eq!(all.len(), 200);
+    assert_deployable(&all);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The files of the repository, as the tests look for them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +31,15 @@ pub(crate) fn event(area: &str, name: &str) -> Value {
 
 /// The checked-in template; of `!Ref X` and the like the X is left.
 pub(crate) fn template() -> Value {
-    let text = fs::read_to_string(root().join("infra/template.yaml")).unwrap();
-    serde_saphyr::from_str(&text).unwrap()
+    read(&root().join("infra/template.yaml"))
+}
+
+/// The nested stacks of the checked-in template, by their names.
+pub(crate) fn stacks() -> BTreeMap<String, Value> {
+    let folder = root().join("infra/stacks");
+    stems(&folder, ".yaml").into_iter().map(|name| (name.clone(), read(&folder.join(format!("{name}.yaml"))))).collect()
+}
+
+fn read(path: &Path) -> Value {
+    serde_saphyr::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }

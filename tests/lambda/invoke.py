@@ -2,6 +2,8 @@
 
 An event speaks of accounts and codes that are not in this table, so an operation may refuse it; it must do so in its own words, with a
 status below 500. Those that need nothing of the kind must succeed.
+
+What the functions log is kept: each answer has its line, and no line has a secret that was sent, answered or set.
 """
 
 import json
@@ -13,6 +15,7 @@ import sys
 import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 GATEWAY = sys.argv[1]
@@ -26,6 +29,8 @@ MUST_SUCCEED = {
     "edge-welcome", "emails-delivery-info", "emails-outbox-list", "projects-current-read",
     "projects-internal-current-read", "projects-internal-current-update", "projects-jwks-read",
 }
+
+WORKERS = ("workers-mail-reports", "workers-outbox")
 
 
 def wait_for(url, seconds):
@@ -55,15 +60,52 @@ def start(folder):
         "GATELET_TABLE": "gatelet",
         "GATELET_SECRET": SECRET,
         "GATELET_API_URL": f"http://127.0.0.1:{WATCH}",
+        "GATELET_STAGE": "test",
+        "AWS_LAMBDA_LOG_LEVEL": "trace",
         "AWS_REGION": "local",
         "AWS_ACCESS_KEY_ID": "local",
         "AWS_SECRET_ACCESS_KEY": "local",
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{TABLE}",
     }
     command = ["cargo-lambda", "lambda", "watch", "--invoke-address", "127.0.0.1", "--invoke-port", str(WATCH), "--ignore-changes"]
-    watch = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **functions}, stdout=subprocess.DEVNULL, start_new_session=True)
+    log = open(pathlib.Path(folder) / "functions.log", "w+", encoding="utf-8")
+    watch = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **functions}, stdout=log, stderr=log, start_new_session=True)
     wait_for(f"http://127.0.0.1:{WATCH}/", 60)
-    return gateway, watch
+    return gateway, watch, log
+
+
+# Fields and headers whose values are secrets, wherever they are.
+SECRET_NAME = re.compile(r"password|secret|token|code|otp|totp|key|verifier|nonce", re.IGNORECASE)
+# Their values that say nothing: names, switches, algorithms.
+HARMLESS = re.compile(r"^(true|false|S256|Bearer|[A-Z_]+|[a-z_-]{1,18}|\d{1,3}|https?://.*)$")
+
+
+def secrets(value, name=""):
+    """Every secret that an event or an answer has, also in JSON and forms that are text there."""
+    if isinstance(value, dict):
+        return {found for key, inner in value.items() for found in secrets(inner, key)}
+    if isinstance(value, list):
+        return {found for inner in value for found in secrets(inner, name)}
+    if not isinstance(value, str):
+        return set()
+    if name in ("body", "rawQueryString"):
+        try:
+            return secrets(json.loads(value))
+        except ValueError:
+            return secrets(dict(urllib.parse.parse_qsl(value)))
+    is_secret = SECRET_NAME.search(name) and name not in ("routeKey", "diagnosticCode") and len(value) >= 6 and not HARMLESS.match(value) and not value.startswith("<")
+    return {value} if is_secret else set()
+
+
+def judge_log(text, sent, answered):
+    """What is wrong with what the functions logged."""
+    lines = [json.loads(line[line.index("{"):]) for line in text.splitlines() if '"message":"answered"' in line]
+    logged = {line["operation"] for line in lines}
+    wrong = [f"no line of {name}" for name in sorted(answered - logged)]
+    wrong += [f"a line of {line['operation']} lacks {field}" for line in lines for field in ("status", "duration_ms", "_aws") if field not in line]
+    # Named by what they are: the log of a test is no place for them either.
+    wrong += [f"the secret {secret[:4]}… is in the log" for secret in sorted(sent) if secret in text]
+    return wrong
 
 
 def invoke(name, file):
@@ -87,15 +129,18 @@ def judge(name, answer):
 
 
 def main():
-    wrong, count = [], 0
+    wrong, count, seen, answered = [], 0, {SECRET, KEY}, set()
     with tempfile.TemporaryDirectory() as folder:
-        gateway, watch = start(folder)
+        gateway, watch, log = start(folder)
         try:
             for file in sorted((ROOT / "events").glob("*/*.json")):
                 area, stem = file.parent.name, file.stem
-                name = re.sub(r"-(stream|schedule)$", "", f"{area}-{stem}") if area == "workers" else f"{area}-{stem}"
-                problem = judge(name, invoke(name, file))
+                name = next(worker for worker in WORKERS if f"{area}-{stem}".startswith(worker)) if area == "workers" else f"{area}-{stem}"
+                answer = invoke(name, file)
+                problem = judge(name, answer)
                 count += 1
+                seen |= secrets(json.loads(file.read_text(encoding="utf-8"))) | secrets(answer if isinstance(answer, dict) else {})
+                answered |= {name} if not name.startswith("workers-") and not problem else set()
                 print(f"   {name}: {problem or 'ok'}", flush=True)
                 if problem:
                     wrong.append(name)
@@ -107,9 +152,14 @@ def main():
             os.killpg(watch.pid, 15)
             gateway.terminate()
             gateway.wait(timeout=15)
+            log.seek(0)
+            problems = judge_log(log.read(), seen, answered)
+            log.close()
     if wrong or not count:
         raise SystemExit(f"{len(wrong)} of {count} events failed: {', '.join(wrong)}")
-    print(f"{count} events answered")
+    if problems:
+        raise SystemExit("the log: " + "; ".join(problems[:20]))
+    print(f"{count} events answered; none of {len(seen)} secrets is in the log")
 
 
 main()

@@ -55,7 +55,7 @@ impl TestApp {
 
     /// An administrator of the project.
     pub fn admin(&self) -> Caller {
-        self.project_caller(&self.keys, "admin").with("x-stack-super-secret-admin-key", self.keys.admin.expose_secret())
+        self.admin_of(&self.keys)
     }
 
     /// A client in which a user is signed in.
@@ -69,6 +69,10 @@ impl TestApp {
 
     pub fn server_of(&self, keys: &Keys) -> Caller {
         self.project_caller(keys, "server").with("x-stack-secret-server-key", keys.server.expose_secret())
+    }
+
+    pub fn admin_of(&self, keys: &Keys) -> Caller {
+        self.project_caller(keys, "admin").with("x-stack-super-secret-admin-key", keys.admin.expose_secret())
     }
 
     fn project_caller(&self, keys: &Keys, access: &str) -> Caller {

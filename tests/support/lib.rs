@@ -6,6 +6,7 @@ mod caller;
 mod faults;
 mod mails;
 pub mod provider;
+pub mod stand_in;
 mod users;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
+use dynoxide::Database;
 use gateway::engine::Engine;
 use gateway::inbox::Inbox;
 use gateway::keys::Keys;
@@ -33,6 +35,8 @@ pub use caller::{Answer, Caller, RequestBuilder};
 pub use faults::{Consumed, Fault, ROUND_TRIP, Recorder, refused};
 pub use mails::Mail;
 pub use users::SignedIn;
+
+use crate::stand_in::StandIn;
 
 /// Where the service of a test is.
 pub const API_URL: &str = "http://localhost:8787";
@@ -68,8 +72,23 @@ impl TestApp {
         Self::start_hashing(limits, Hasher::new(64, 1)).await
     }
 
+    /// The same, without limits, and with a quota of mails.
+    pub async fn start_sending(mails_per_hour: u32) -> Self {
+        Self::start_as(Settings { mails_per_hour: Some(mails_per_hour), ..settings(Limits::off()) }, Hasher::new(64, 1)).await
+    }
+
     /// The same with a cost of passwords.
     pub async fn start_hashing(limits: Limits, hasher: Hasher) -> Self {
+        Self::start_as(settings(limits), hasher).await
+    }
+
+    /// The same with what stands in for all providers.
+    pub async fn start_at(provider: &StandIn) -> Self {
+        let settings = Settings { provider_stand_in: Some(provider.url.clone()), ..settings(Limits::off()) };
+        Self::start_as(settings, Hasher::new(64, 1)).await
+    }
+
+    async fn start_as(settings: Settings, hasher: Hasher) -> Self {
         let now = Arc::new(AtomicI64::new(START.parse::<Timestamp>().unwrap().as_millisecond()));
         let clock = Clock::new({
             let now = Arc::clone(&now);
@@ -81,10 +100,43 @@ impl TestApp {
         let inbox = Inbox::open(None, clock.clone()).unwrap();
         let keys = Keys::generate(&entropy, ProjectId::from(entropy.uuid()));
         keys.install(&engine.store(), &clock, &entropy).await.unwrap();
-        let service =
-            Service::new(Parts { settings: settings(limits), engine: engine.clone(), inbox: inbox.clone(), clock, entropy, hasher });
+        let (engine_part, inbox_part, keys_part) = (engine.clone(), inbox.clone(), keys.clone());
+        let service = Service::new(Parts { settings, engine: engine_part, inbox: inbox_part, clock, entropy, hasher, keys: keys_part });
         recorder.clear();
         Self { app: service.app, keys, inbox, recorder, engine, router: service.router, now }
+    }
+
+    /// The engine behind the table, to serve it over HTTP.
+    pub fn database(&self) -> Database {
+        self.engine.database()
+    }
+
+    /// The same table under a deployment with other settings.
+    pub fn redeployed(&self, change: impl FnOnce(&mut Settings)) -> Self {
+        let Parts { mut settings, .. } = self.parts();
+        change(&mut settings);
+        let service = Service::new(Parts { settings, ..self.parts() });
+        Self {
+            app: service.app,
+            keys: copy(&self.keys),
+            inbox: self.inbox.clone(),
+            recorder: Arc::clone(&self.recorder),
+            engine: self.engine.clone(),
+            router: service.router,
+            now: Arc::clone(&self.now),
+        }
+    }
+
+    fn parts(&self) -> Parts {
+        Parts {
+            settings: self.app.settings.clone(),
+            engine: self.engine.clone(),
+            inbox: self.inbox.clone(),
+            clock: self.app.clock.clone(),
+            entropy: self.app.entropy.clone(),
+            hasher: Hasher::new(64, 1),
+            keys: copy(&self.keys),
+        }
     }
 
     /// Everything that the table has, by key: for the tests of what a failure leaves behind.
@@ -129,6 +181,10 @@ impl TestApp {
     }
 }
 
+fn copy(keys: &Keys) -> Keys {
+    Keys { project_id: keys.project_id.clone(), client: keys.client.clone(), server: keys.server.clone(), admin: keys.admin.clone() }
+}
+
 fn settings(limits: Limits) -> Settings {
     Settings {
         api_url: API_URL.to_owned(),
@@ -138,9 +194,12 @@ fn settings(limits: Limits) -> Settings {
         trust_viewer_headers: true,
         access_token_life: std::time::Duration::from_secs(600),
         limits,
+        stage: None,
         sender: "noreply@example.com".to_owned(),
+        mails_per_hour: None,
         development: true,
         allow_private_issuers: true,
+        provider_stand_in: None,
     }
 }
 

@@ -62,7 +62,7 @@ struct Volatile {
     requests: Vec<String>,
 }
 
-struct Key {
+pub(crate) struct Key {
     id: String,
     secret: p256::SecretKey,
 }
@@ -75,7 +75,7 @@ struct Pending {
 }
 
 impl Key {
-    fn new(number: u8) -> Self {
+    pub(crate) fn new(number: u8) -> Self {
         Self { id: format!("key-{number}"), secret: p256::SecretKey::from_slice(&[number + 1; 32]).unwrap() }
     }
 
@@ -83,13 +83,13 @@ impl Key {
         self.secret.public_key().to_sec1_point(false).as_bytes().to_vec()
     }
 
-    fn sign(&self, claims: &Value) -> String {
+    pub(crate) fn sign(&self, claims: &Value) -> String {
         let der = [&self.secret.to_bytes()[..], &self.public()].concat();
         let header = Header { kid: Some(self.id.clone()), ..Header::new(Algorithm::ES256) };
         jsonwebtoken::encode(&header, claims, &EncodingKey::from_ec_der(&der)).unwrap()
     }
 
-    fn jwk(&self) -> Value {
+    pub(crate) fn jwk(&self) -> Value {
         let public = self.public();
         let part = |range| URL_SAFE_NO_PAD.encode(&public[range]);
         json!({ "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": self.id, "x": part(1..33), "y": part(33..65) })

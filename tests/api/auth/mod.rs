@@ -3,12 +3,16 @@
 mod anonymous;
 mod connected_accounts;
 mod mfa_sign_in;
+mod new_sign_in;
 mod oauth_accounts;
 mod oauth_authorize;
 mod oauth_authorize_refusals;
 mod oauth_callback;
+mod oauth_catalog;
 mod oauth_code;
+mod oauth_provider_accounts;
 mod oauth_providers_fail;
+mod oauth_redirects;
 mod oauth_token;
 mod otp_check_sign_in_code;
 mod otp_send_sign_in_code;
@@ -22,6 +26,7 @@ mod session_list;
 mod session_list_pages;
 mod session_refresh;
 mod session_server;
+mod sign_up_rules;
 mod tokens;
 
 use serde_json::{Value, json};
@@ -47,7 +52,7 @@ async fn assert_takes_client_access(app: &TestApp, method: &str, path: &str) {
 
 /// Checks an error and gives its details.
 #[track_caller]
-fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
+pub(crate) fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
     assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{}", answer.text());
     answer.json()["details"].clone()
 }

@@ -155,7 +155,16 @@ async fn a_path_beside_those_of_the_operations_is_an_error_of_its_interface() {
 #[tokio::test]
 async fn every_operation_refuses_who_does_not_prove_its_access() {
     let app = TestApp::start().await;
-    let open = ["auth-oauth-authorize", "auth-oauth-callback", "auth-oauth-token", "projects-jwks-", "users-user-image-read", "edge-"];
+    let open = [
+        "auth-oauth-authorize",
+        "auth-oauth-callback",
+        "auth-oauth-token",
+        "projects-jwks-",
+        "users-user-image-read",
+        "teams-team-image-read",
+        "edge-",
+        "emails-unsubscribe",
+    ];
     for route in
         all_routes().iter().filter(|route| route.interface == Interface::Product && !open.iter().any(|start| route.name.starts_with(start)))
     {

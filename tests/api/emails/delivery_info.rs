@@ -2,8 +2,10 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use shared::model::outbox::Stage;
+use shared::model::outbox_reports::Report;
+use shared::model::outbox_status::ReportKind;
 use support::TestApp;
+use workers::reports::Told;
 
 const PATH: &str = "/api/v1/emails/delivery-info";
 
@@ -25,15 +27,16 @@ async fn send(app: &TestApp, email: &str) {
     app.deliver().await;
 }
 
-/// What a report of the mail service makes of every mail that was sent.
-async fn report(app: &TestApp, stage: impl Fn(i64) -> Stage) {
+/// The mail service reports this of every mail that was sent, twice.
+async fn report(app: &TestApp, kind: ReportKind) {
     let list = app.server().get("/api/v1/emails/outbox").await.json();
     for item in list["items"].as_array().unwrap() {
-        let id = shared::model::id::EmailId::parse(item["id"].as_str().unwrap()).unwrap();
-        let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
-        let mut entry = row.entry.clone();
-        entry.stage = stage(app.now().as_millisecond());
-        app.app.store.settle_outbox_entry(&row, &entry).await.unwrap();
+        let entry = shared::model::id::EmailId::parse(item["id"].as_str().unwrap()).unwrap();
+        let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();
+        let report = Report { attempt: super::attempt(&row.entry), kind, at: app.now().as_millisecond() };
+        let told = Told { project: app.project_id().clone(), entry, report };
+        assert!(workers::reports::take(&app.app, &told).await.unwrap());
+        assert!(!workers::reports::take(&app.app, &told).await.unwrap());
     }
 }
 
@@ -90,11 +93,11 @@ async fn bounces_and_complaints_count_beside_what_was_sent_and_slow_the_project_
     for number in 0..4 {
         send(&app, &format!("user{number}@example.com")).await;
     }
-    report(&app, |at| Stage::Bounced { started_at: at, at }).await;
+    report(&app, ReportKind::Bounced).await;
     let after = info(&app).await;
     assert_eq!(after["stats"]["hour"], json!({ "sent": 4, "bounced": 4, "marked_as_spam": 0 }));
     assert_eq!(after["capacity"]["penalty_factor"], 0.1);
-    report(&app, |at| Stage::MarkedAsSpam { started_at: at, delivered_at: at, at }).await;
+    report(&app, ReportKind::MarkedAsSpam).await;
     assert_eq!(info(&app).await["stats"]["month"], json!({ "sent": 4, "bounced": 4, "marked_as_spam": 4 }));
 }
 

@@ -1,16 +1,28 @@
 //! Sending mail, and the outbox.
 
+mod broadcasts;
+mod builtin_mails;
+mod capacity_boost;
 mod delivery_info;
+mod documents;
 mod outbox_list;
 mod outbox_moves;
 mod outbox_read;
 mod outbox_update;
+mod preferences;
+mod quota;
 mod races;
+mod render;
+mod reports;
 mod send;
+mod send_documents;
+mod unsubscribe;
 
 use serde_json::{Value, json};
 use shared::model::id::EmailId;
 use shared::model::outbox::{Failure, Millis, OutboxEntry, Stage, Status};
+use shared::model::outbox_reports::Report;
+use shared::model::outbox_status::ReportKind;
 use shared::model::outbox_work::Outcome;
 use support::{SignedIn, TestApp};
 use uuid::Uuid;
@@ -71,7 +83,7 @@ pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> St
         Status::Queued | Status::Sending | Status::ServerError => work(app, &id, |entry| sending(app, entry, status)).await,
         _ => {
             app.deliver().await;
-            work(app, &id, |entry| Some(after_delivery(app, entry, status))).await;
+            work(app, &id, |entry| after_delivery(app, entry, status)).await;
         }
     }
     assert_eq!(read(app, &id).await["status"], status.name());
@@ -95,21 +107,28 @@ fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEn
     if status == Status::Sending {
         return Some(sending);
     }
-    let failure = Failure { at: now.as_millisecond(), class: "REJECTED".to_owned(), message: "nobody wants it".to_owned() };
+    let failure = Failure::new(now, "REJECTED", "nobody wants it").because("MessageRejected: spam");
     sending.finish_sending(Uuid::nil(), Outcome::Final(failure), 0.0, now)
 }
 
-/// What a provider tells of a sent mail later.
-fn after_delivery(app: &TestApp, mut entry: OutboxEntry, status: Status) -> OutboxEntry {
-    let at = app.now().as_millisecond();
-    let (started_at, delivered_at) = (at, at);
-    entry.stage = match status {
-        Status::Bounced => Stage::Bounced { started_at, at },
-        Status::DeliveryDelayed => Stage::DeliveryDelayed { started_at, at },
-        Status::Opened => Stage::Opened { started_at, delivered_at, at },
-        Status::Clicked => Stage::Clicked { started_at, delivered_at, at },
-        Status::MarkedAsSpam => Stage::MarkedAsSpam { started_at, delivered_at, at },
+/// What a mail service reports of a sent mail later.
+fn after_delivery(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
+    let kind = match status {
+        Status::Bounced => ReportKind::Bounced,
+        Status::DeliveryDelayed => ReportKind::Delayed,
+        Status::Opened => ReportKind::Opened,
+        Status::Clicked => ReportKind::Clicked,
+        Status::MarkedAsSpam => ReportKind::MarkedAsSpam,
         other => panic!("{other:?} does not follow a delivery"),
     };
-    entry
+    let report = Report { attempt: attempt(&entry), kind, at: app.now().as_millisecond() };
+    entry.report(report, app.now())
+}
+
+/// The last attempt to send an entry.
+pub(crate) fn attempt(entry: &OutboxEntry) -> Millis {
+    match entry.stage {
+        Stage::Sending { started_at, .. } | Stage::ServerError { started_at, .. } | Stage::Sent { started_at, .. } => started_at,
+        ref other => panic!("nobody tried to send an entry in {other:?}"),
+    }
 }

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use shared::model::outbox::Status;
+use shared::store::outbox_work::Due;
 use support::{Caller, TestApp};
 
 use super::{OUTBOX, SEND, entry_in, read, send};
@@ -185,4 +186,49 @@ async fn a_client_may_not_list() {
     let app = TestApp::start().await;
     let answer = app.client().get(OUTBOX).await;
     assert_eq!((answer.status(), answer.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
+}
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_read_hides_no_other_and_stops_no_worker() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let mut all = Vec::new();
+    for _ in 0..3 {
+        all.push(send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned());
+        app.advance(SignedDuration::from_millis(1));
+    }
+    // What a later version of the service might have written.
+    let store = &app.app.store;
+    let update = store.client().update_item().table_name(store.table()).update_expression("SET d.stage = :stage");
+    let key = |text: String| aws_sdk_dynamodb::types::AttributeValue::S(text);
+    let update = update.key("pk", key(format!("M#{}#{}", app.project_id(), all[1]))).key("sk", key("ENTRY".to_owned()));
+    update.expression_attribute_values(":stage", key("unheard of".to_owned())).send().await.unwrap();
+
+    let listed = pages(&app.server(), "limit=1").await.concat();
+    assert_eq!(ids(&listed), [all[2].as_str(), all[0].as_str()]);
+    assert_eq!(app.mails(&ada.email).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_search_passes_over_a_thousand_entries_at_a_time() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let later = app.now().as_millisecond() + super::HOUR;
+    let last = send(&app, &ada, json!({ "scheduled_at_millis": later })).await["id"].as_str().unwrap().to_owned();
+    app.server().patch(&super::path(&last), json!({ "cancel": true })).await;
+    app.advance(SignedDuration::from_millis(1));
+    let body = json!({ "user_ids": vec![&ada.user_id; 1500], "html": "x", "theme_id": false, "scheduled_at_millis": later });
+    assert_eq!(app.server().post(SEND, body).await.status(), 200);
+    let due = app.app.store.due_work(app.now(), 10).await.unwrap();
+    let broadcast = due.into_iter().find_map(|due| if let Due::Broadcast(_, id) = due { Some(id) } else { None }).unwrap();
+    while let Some(row) = app.app.store.broadcast(app.project_id(), broadcast).await.unwrap() {
+        app.app.store.expand_broadcast(app.project_id(), &row, app.now()).await.unwrap();
+    }
+
+    app.recorder.clear();
+    let first = app.server().get(&format!("{OUTBOX}?status=skipped")).await.json();
+    assert!(first["items"].as_array().unwrap().is_empty() && first["pagination"]["next_cursor"].is_string());
+    assert!(app.recorder.calls().len() <= 10, "{}", app.recorder.calls().len());
+    let found = pages(&app.server(), "status=skipped").await;
+    assert_eq!((ids(&found.concat()), found.len()), (vec![last.as_str()], 2));
 }

@@ -71,7 +71,7 @@ async fn an_entry_tells_what_it_was_made_from_and_what_it_became() {
         "started_rendering_at_millis": start, "rendered_at_millis": start, "subject": "Hi", "html": format!("<p>{rendered}</p>"),
         "text": format!("{rendered}\n").replace(" of ", " of\n"), "is_transactional": true, "is_high_priority": false,
         "notification_category_id": "7bb82d33-2f54-4a3d-9d23-82739e0d66ef", "started_sending_at_millis": start,
-        "delivered_at_millis": start, "can_have_delivery_info": true,
+        "delivered_at_millis": start, "can_have_delivery_info": false,
     });
     let mut entry = read(&app, &id).await;
     // Where the derived text breaks its lines is not the point.
@@ -90,7 +90,7 @@ async fn a_failed_attempt_is_told_with_its_class() {
     assert_eq!(entry["server_error"], "nobody wants it");
     let error = json!({
         "attempt_number": 1, "timestamp": START, "external_message": "nobody wants it", "external_details": { "errorType": "REJECTED" },
-        "internal_message": "nobody wants it", "internal_details": { "errorType": "REJECTED" },
+        "internal_message": "MessageRejected: spam", "internal_details": { "errorType": "REJECTED" },
     });
     assert_eq!(entry["send_attempt_errors"], json!([error]));
 }

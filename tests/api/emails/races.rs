@@ -5,14 +5,14 @@ use support::TestApp;
 
 use super::{path, read, send};
 
-const ROUNDS: usize = 50;
+const ROUNDS: usize = 100;
 
 /// Sends a mail and updates it while the worker delivers; gives the entry's id and the answer of the update.
 async fn race(app: &TestApp, to: &support::SignedIn, round: usize, patch: Value) -> (String, support::Answer) {
     let id = send(app, to, json!({ "subject": "before" })).await["id"].as_str().unwrap().to_owned();
     let update = async {
         // Each round the update comes a little later in the worker's steps.
-        tokio::time::sleep(std::time::Duration::from_micros(150 * round as u64)).await;
+        tokio::time::sleep(std::time::Duration::from_micros(80 * round as u64)).await;
         app.server().patch(&path(&id), patch).await
     };
     let (answer, ()) = tokio::join!(update, app.deliver());

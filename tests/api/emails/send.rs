@@ -8,7 +8,15 @@ use super::{HOUR, OUTBOX, SEND, path, read, send};
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
 async fn entries(app: &TestApp) -> usize {
-    app.server().get(OUTBOX).await.json()["items"].as_array().unwrap().len()
+    let (mut count, mut query) = (0, String::new());
+    loop {
+        let page = app.server().get(&format!("{OUTBOX}?{query}")).await.json();
+        count += page["items"].as_array().unwrap().len();
+        match page["pagination"]["next_cursor"].as_str() {
+            Some(next) => query = format!("cursor={next}"),
+            None => return count,
+        }
+    }
 }
 
 async fn refused(app: &TestApp, fields: Value) -> Answer {
@@ -103,9 +111,15 @@ async fn what_does_not_fit_is_refused_with_its_path() {
         (json!({ "all_users": false }), "body.all_users"),
         (json!({ "user_ids": null }), "either user_ids or all_users"),
         (json!({ "user_ids": ["x"] }), "body.user_ids[0]"),
-        (json!({ "html": null }), "body.html"),
+        (json!({ "html": null }), "one of html, template_id and draft_id"),
+        (json!({ "html": 1 }), "body.html"),
+        (json!({ "template_id": NOBODY }), "one of html, template_id and draft_id"),
+        (json!({ "html": null, "template_id": NOBODY, "draft_id": NOBODY }), "one of html, template_id and draft_id"),
+        (json!({ "html": null, "template_id": NOBODY }), "body.template_id must be the id of a template"),
+        (json!({ "html": null, "draft_id": NOBODY }), "body.draft_id must be the id of a draft"),
+        (json!({ "variables": [] }), "body.variables"),
         (json!({ "notification_category_name": "News" }), "body.notification_category_name"),
-        (json!({ "theme_id": NOBODY }), "body.theme_id"),
+        (json!({ "theme_id": NOBODY }), "body.theme_id must be the id of a theme"),
         (json!({ "theme_id": true }), "body.theme_id"),
         (json!({ "is_high_priority": "yes" }), "body.is_high_priority"),
         (json!({ "scheduled_at_millis": "tomorrow" }), "body.scheduled_at_millis"),
@@ -181,6 +195,7 @@ async fn a_large_mail_reaches_many_users() {
     let html = format!("<p>{}</p>", "x".repeat(120_000));
     let answer = app.server().post(SEND, json!({ "user_ids": vec![&ada.user_id; 60], "html": html, "theme_id": false })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
+    app.deliver().await;
     assert_eq!(entries(&app).await, 60);
 }
 

@@ -1,5 +1,6 @@
 //! Projects, their settings and their public keys.
 
+mod api_keys;
 mod current_read;
 mod effects;
 mod internal_current_read;

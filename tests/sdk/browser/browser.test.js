@@ -2,16 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
-
+import { launch } from "./chromium.js";
 import { linkOf } from "../support/inbox.js";
 import { PASSWORD, newAddress, version, world } from "../support/world.js";
 import { startSite } from "./site.js";
-
-const FLAGS = [
-  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
-];
 
 const w = world();
 let site;
@@ -21,7 +15,7 @@ before(async () => {
   await w.started;
   const { url: baseUrl, projectId, publishableClientKey } = w.gateway;
   site = await startSite(version, { baseUrl, projectId, publishableClientKey });
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+  browser = await launch();
 });
 after(async () => {
   await browser?.close();

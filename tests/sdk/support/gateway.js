@@ -1,6 +1,7 @@
-// A gateway of the test file's own, in memory: state and limits of one file are no matter of another.
+// A gateway of the test file's own, in memory: state and limits of one file are no matter of another. Where DEPLOYMENT is the URL of a
+// deployment (see tests/deploy), a project of the file's own there.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 const LABELS = {
@@ -14,6 +15,7 @@ const LABELS = {
 export async function startGateway(settings = {}) {
   const binary = process.env.GATEWAY;
   if (!binary) throw new Error("GATEWAY is not set: these tests are started by tests/sdk/run");
+  if (process.env.DEPLOYMENT) return newProject(binary, settings);
   const child = spawn(binary, ["serve", "--memory", "--listen", "127.0.0.1:0"], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...settings },
@@ -24,7 +26,25 @@ export async function startGateway(settings = {}) {
   let log = "";
   child.stderr.on("data", (text) => { log += text; });
   const printed = await readStart(child, () => log);
-  return { ...printed, stop: () => stop(child, exited, () => log) };
+  return { ...printed, mails: `${printed.url}/inbox/api/messages`, stop: () => stop(child, exited, () => log) };
+}
+
+/** A project in the table of the deployment, whose settings are what they are. */
+function newProject(binary, settings) {
+  if (Object.keys(settings).length) throw new Error("a test with settings of its own needs a gateway of its own");
+  const { DEPLOYMENT: url, DEPLOYMENT_TABLE: table, DEPLOYMENT_MAILS: mails } = process.env;
+  const run = (...command) => execFileSync(binary, [...command, "--table", table], { encoding: "utf8" });
+  const keys = Object.fromEntries(run("project", "create", "Development").trim().split("\n").map((line) => line.split("=")));
+  run("project", "set", keys.GATELET_PROJECT_ID, "config.allow_localhost=true", "config.magic_link_enabled=true");
+  return {
+    url,
+    mails,
+    projectId: keys.GATELET_PROJECT_ID,
+    publishableClientKey: keys.GATELET_PUBLISHABLE_CLIENT_KEY,
+    secretServerKey: keys.GATELET_SECRET_SERVER_KEY,
+    superSecretAdminKey: keys.GATELET_SUPER_SECRET_ADMIN_KEY,
+    stop: () => {},
+  };
 }
 
 /** The lines of the start: the URL, then a label and a value each. */

@@ -19,7 +19,7 @@ let addresses = 0;
 /** An address that nobody has yet. */
 export function newAddress(name = "user") {
   addresses += 1;
-  return `${name}.${addresses}@example.com`;
+  return `${name}.${process.pid}.${addresses}@example.com`;
 }
 
 /** Starts a gateway, with these variables in its environment, before the tests of a file and stops it after them. */
@@ -28,7 +28,7 @@ export function world(settings) {
   // Hooks of one file do not wait for each other, so what needs the gateway awaits this.
   it.started = startGateway(settings).then((gateway) => {
     it.gateway = gateway;
-    it.inbox = new Inbox(gateway.url);
+    it.inbox = new Inbox(gateway.mails);
   });
   before(() => it.started);
   after(() => it.gateway?.stop());

@@ -1,0 +1,71 @@
+//! The mail about a sign-in from a place that an account was not used at before.
+
+use serde_json::json;
+use support::{Answer, Caller, TestApp};
+
+const ADA: &str = "ada@example.com";
+
+fn from(app: &TestApp, address: &str, city: &str) -> Caller {
+    let caller = app.client().with("cloudfront-viewer-address", &format!("{address}:4711"));
+    if city.is_empty() { caller } else { caller.with("cloudfront-viewer-city", city).with("cloudfront-viewer-country", "PT") }
+}
+
+async fn sign_in(caller: &Caller) -> Answer {
+    let answer = caller.post("/api/v1/auth/password/sign-in", json!({ "email": ADA, "password": "correct horse battery" })).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer
+}
+
+async fn notices(app: &TestApp) -> Vec<support::Mail> {
+    app.mails(ADA).await.into_iter().filter(|mail| mail.0.subject.starts_with("New sign-in to ")).collect()
+}
+
+async fn signed_up(app: &TestApp, wants: bool) {
+    app.configure(json!({ "config": { "new_sign_in_mails": wants } })).await;
+    let body = json!({ "email": ADA, "password": "correct horse battery" });
+    assert_eq!(from(app, "203.0.113.7", "").post("/api/v1/auth/password/sign-up", body).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_sign_in_from_a_new_place_is_told_and_one_from_a_known_place_is_not() {
+    let app = TestApp::start().await;
+    signed_up(&app, true).await;
+    assert!(notices(&app).await.is_empty(), "the first tells nothing");
+    sign_in(&from(&app, "203.0.113.99", "")).await;
+    assert!(notices(&app).await.is_empty(), "the same network");
+    sign_in(&from(&app, "198.51.100.1", "Lisbon")).await;
+    let told = notices(&app).await;
+    assert_eq!(told.len(), 1);
+    for part in [&told[0].0.text, &told[0].0.html] {
+        assert!(part.contains("1 January 2026, 12:00 UTC") && part.contains("198.51.100.1") && part.contains("Lisbon, PT"), "{part}");
+    }
+    sign_in(&from(&app, "192.0.2.1", "Lisbon")).await;
+    assert_eq!(notices(&app).await.len(), 1, "the same city");
+}
+
+#[tokio::test]
+async fn a_project_has_to_ask_for_it_and_reads_that_it_did() {
+    let app = TestApp::start().await;
+    let setting = async || app.admin().get("/api/v1/internal/projects/current").await.json()["config"]["new_sign_in_mails"].clone();
+    assert_eq!(setting().await, false);
+    signed_up(&app, false).await;
+    sign_in(&from(&app, "198.51.100.1", "")).await;
+    assert!(notices(&app).await.is_empty());
+    app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
+    assert_eq!(setting().await, true);
+    sign_in(&from(&app, "192.0.2.1", "")).await;
+    assert_eq!(notices(&app).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_code_by_mail_from_a_new_place_is_told_as_well() {
+    let app = TestApp::start().await;
+    signed_up(&app, true).await;
+    // Who has verified the address may sign in by it.
+    let user = app.server().get("/api/v1/users").await.json()["items"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(app.server().patch(&format!("/api/v1/users/{user}"), json!({ "primary_email_verified": true })).await.status(), 200);
+    let code = app.sign_in_code(ADA).await;
+    let answer = from(&app, "198.51.100.1", "").post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    assert_eq!(notices(&app).await.len(), 1);
+}

@@ -1,0 +1,132 @@
+//! Rules of a project about who may sign up, by every way there is.
+
+use serde_json::{Value, json};
+use support::TestApp;
+
+use super::oauth_callback::{ada, error_of, exchange, flow, parameter, start};
+use super::{assert_error, opens_own_data};
+
+const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
+const SEND: &str = "/api/v1/auth/otp/send-sign-in-code";
+const SETTINGS: &str = "/api/v1/internal/projects/current";
+
+fn rule(id: &str, condition: &str, action: &str) -> Value {
+    json!({ "id": id, "priority": 1, "condition": condition, "action": { "type": action, "message": "only for our own" } })
+}
+
+async fn set(app: &TestApp, rules: &[Value]) {
+    app.configure(json!({ "config": { "magic_link_enabled": true, "sign_up_rules": rules } })).await;
+}
+
+fn of(email: &str) -> Value {
+    json!({ "email": email, "password": "correct horse battery" })
+}
+
+async fn users(app: &TestApp) -> usize {
+    let all = app.server().get("/api/v1/users?include_anonymous=true").await.json();
+    all["items"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn who_is_rejected_makes_no_account_by_any_way() {
+    let (app, provider) = start().await;
+    set(&app, &[rule("own", r#"emailDomain != "our.example""#, "reject")]).await;
+    let details = assert_error(&app.client().post(SIGN_UP, of("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
+    assert_eq!(details, json!({ "message": "only for our own" }));
+    let code = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/cb" });
+    assert_error(&app.client().post(SEND, code).await, 403, "SIGN_UP_REJECTED");
+    let back = flow(&app, &provider, ada(), &[]).await;
+    assert_eq!(error_of(&back), "SIGN_UP_REJECTED");
+    assert_eq!(users(&app).await, 0);
+    assert_eq!(app.client().post(SIGN_UP, of("ada@our.example")).await.status(), 200);
+    assert_eq!(users(&app).await, 1);
+}
+
+#[tokio::test]
+async fn a_rule_that_comes_while_a_code_is_on_its_way_holds() {
+    let app = TestApp::start().await;
+    set(&app, &[]).await;
+    let code = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/cb" });
+    let sent = app.client().post(SEND, code).await;
+    assert_eq!(sent.status(), 200, "{}", sent.text());
+    let mail = app.last_mail("ada@example.com").await;
+    set(&app, &[rule("no-mails", r#"authMethod == "otp""#, "reject")]).await;
+    let sign_in = || async { app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": mail.code() })).await };
+    assert_error(&sign_in().await, 403, "SIGN_UP_REJECTED");
+    // The code is as good as before.
+    set(&app, &[]).await;
+    assert_eq!(sign_in().await.status(), 200);
+}
+
+#[tokio::test]
+async fn rules_are_for_who_signs_up_and_not_for_who_is_there() {
+    let (app, provider) = start().await;
+    let user = app.sign_up("ada@example.com").await;
+    set(&app, &[rule("nobody", "true", "reject")]).await;
+    assert_eq!(app.sign_in("ada@example.com").await.user_id, user.user_id);
+    let link = flow(&app, &provider, ada(), &[("type", "link"), ("token", &user.access_token)]).await;
+    assert_eq!(exchange(&app, &parameter(&link, "code")).await.status(), 200);
+    let again = flow(&app, &provider, ada(), &[]).await;
+    assert_eq!(exchange(&app, &parameter(&again, "code")).await.status(), 200);
+    let created = app.server().post("/api/v1/users", json!({ "primary_email": "eve@example.com" })).await;
+    assert_eq!(created.status(), 201);
+}
+
+#[tokio::test]
+async fn who_is_restricted_signs_up_and_is_told_why() {
+    let app = TestApp::start().await;
+    set(&app, &[rule("free", r#"emailDomain == "free.example""#, "restrict")]).await;
+    let user = app.sign_up("ada@free.example").await;
+    let seen = app.server().get(&format!("/api/v1/users/{}", user.user_id)).await.json();
+    assert_eq!((&seen["is_restricted"], &seen["restricted_by_admin"]), (&true.into(), &true.into()));
+    assert_eq!(seen["restricted_by_admin_reason"], "only for our own");
+    assert_eq!(seen["restricted_by_admin_private_details"], "sign-up rule free");
+    let other = app.sign_up("ada@paid.example").await;
+    assert!(opens_own_data(&app, &other).await);
+}
+
+#[tokio::test]
+async fn an_anonymous_user_is_not_upgraded_past_the_rules() {
+    let (app, provider) = start().await;
+    set(&app, &[rule("own", r#"emailDomain != "our.example""#, "reject")]).await;
+    let anonymous = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
+    let token = anonymous["access_token"].as_str().unwrap();
+    let caller = || app.client().with("x-stack-access-token", token).with("x-stack-allow-anonymous-user", "true");
+    assert_error(&caller().post(SIGN_UP, of("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
+    let back = flow(&app, &provider, ada(), &[("token", token)]).await;
+    assert_eq!(error_of(&back), "SIGN_UP_REJECTED");
+    // Nor when the rules come after the provider's answer.
+    set(&app, &[]).await;
+    let back = flow(&app, &provider, ada(), &[("token", token)]).await;
+    set(&app, &[rule("nobody", "true", "reject")]).await;
+    assert_error(&exchange(&app, &parameter(&back, "code")).await, 403, "SIGN_UP_REJECTED");
+    assert_eq!(caller().get("/api/v1/users/me").await.json()["is_anonymous"], true);
+    set(&app, &[]).await;
+    assert_eq!(exchange(&app, &parameter(&back, "code")).await.status(), 200);
+}
+
+#[tokio::test]
+async fn rules_are_settings_that_are_checked_as_a_whole() {
+    let app = TestApp::start().await;
+    let good = rule("good", "true", "log");
+    let saved = app.admin().patch(SETTINGS, json!({ "config": { "sign_up_rules": [good] } })).await;
+    assert_eq!(saved.status(), 200, "{}", saved.text());
+    assert_eq!(saved.json()["config"]["sign_up_rules"][0]["condition"], "true");
+    for (rules, path) in [
+        (json!([rule("good", "true", "log"), rule("bad", "email ==", "log")]), "body.config.sign_up_rules[1].condition"),
+        (json!([rule("a", "email", "log")]), "body.config.sign_up_rules[0].condition"),
+        (json!([rule("a", "true", "log"), rule("a", "true", "log")]), "body.config.sign_up_rules[1].id"),
+        (json!([rule("", "true", "log")]), "body.config.sign_up_rules[0].id"),
+        (json!([rule("a", "true", "explode")]), "body.config.sign_up_rules[0].action.type"),
+        (json!((0..51).map(|n| rule(&n.to_string(), "true", "log")).collect::<Vec<_>>()), "body.config.sign_up_rules"),
+    ] {
+        let refused = app.admin().patch(SETTINGS, json!({ "display_name": "changed", "config": { "sign_up_rules": rules } })).await;
+        let details = assert_error(&refused, 400, "SCHEMA_ERROR");
+        assert!(details["message"].as_str().unwrap().contains(&format!("- {path} ")), "{details}");
+    }
+    let now = app.admin().get(SETTINGS).await.json();
+    assert_eq!((&now["config"]["sign_up_rules"][0]["id"], now["display_name"] == "changed"), (&"good".into(), false));
+    app.configure(json!({ "config": { "sign_up_rules_default_action": "reject", "sign_up_rules": [rule("own", r#"emailDomain == "our.example""#, "allow")] } })).await;
+    assert_error(&app.client().post(SIGN_UP, of("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
+    assert_eq!(app.client().post(SIGN_UP, of("ada@our.example")).await.status(), 200);
+}

@@ -1,0 +1,104 @@
+//! Mails to more users than one transaction takes.
+
+use serde_json::{Value, json};
+use support::{Fault, TestApp};
+
+use super::{OUTBOX, SEND};
+
+/// Signs up users without passwords, and gives their ids and addresses.
+async fn users(app: &TestApp, count: usize) -> Vec<(String, String)> {
+    let mut users = Vec::new();
+    for number in 0..count {
+        let email = format!("user{number}@example.com");
+        let answer = app.server().post("/api/v1/users", json!({ "primary_email": email })).await;
+        assert_eq!(answer.status(), 201, "{}", answer.text());
+        users.push((answer.json()["id"].as_str().unwrap().to_owned(), email));
+    }
+    users
+}
+
+async fn entries(app: &TestApp) -> Vec<Value> {
+    let (mut all, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let mut page = app.server().get(&format!("{OUTBOX}?{cursor}")).await.json();
+        all.append(page["items"].as_array_mut().unwrap());
+        match page["pagination"]["next_cursor"].as_str() {
+            Some(next) => cursor = format!("cursor={next}"),
+            None => return all,
+        }
+    }
+}
+
+/// Every user has one mail, and one entry that says so.
+async fn assert_each_has_one(app: &TestApp, users: &[(String, String)]) {
+    for (_, email) in users {
+        assert_eq!(app.mails(email).await.len(), 1, "{email}");
+    }
+    let entries = entries(app).await;
+    assert_eq!(entries.len(), users.len());
+    assert!(entries.iter().all(|entry| entry["status"] == "sent"));
+    assert!(app.app.store.due_work(app.now(), 10).await.unwrap().is_empty(), "nothing is left of the broadcast");
+}
+
+#[tokio::test]
+async fn a_mail_to_many_is_listed_in_the_order_of_the_request_and_reaches_each_once() {
+    let app = TestApp::start().await;
+    let users = users(&app, 250).await;
+    let ids: Vec<&String> = users.iter().rev().map(|(id, _)| id).collect();
+    let answer = app.server().post(SEND, json!({ "user_ids": ids, "subject": "Hi", "html": "<p>x</p>" })).await;
+    let results: Vec<Value> = ids.iter().map(|id| json!({ "user_id": id })).collect();
+    assert_eq!((answer.status(), answer.json()), (200, json!({ "results": results })));
+    app.deliver().await;
+    assert_each_has_one(&app, &users).await;
+}
+
+#[tokio::test]
+async fn a_mail_to_all_users_is_accepted_in_one_transaction_or_not_at_all() {
+    let app = TestApp::start().await;
+    let users = users(&app, 120).await;
+    let body = json!({ "all_users": true, "subject": "Hi", "html": "<p>x</p>" });
+    app.recorder.clear();
+    app.recorder.fail_write(0, "AccessDeniedException");
+    assert_eq!(app.server().post(SEND, body.clone()).await.status(), 500);
+    app.deliver().await;
+    assert!(entries(&app).await.is_empty());
+
+    app.recorder.clear();
+    assert_eq!(app.server().post(SEND, body).await.json()["results"].as_array().unwrap().len(), 120);
+    assert_eq!(app.recorder.writes().len(), 1);
+    app.deliver().await;
+    assert_each_has_one(&app, &users).await;
+}
+
+#[tokio::test]
+async fn a_broadcast_goes_on_after_any_failure_without_gap_or_repetition() {
+    for fault in [Fault::NotMade, Fault::AnswerLost] {
+        let app = TestApp::start().await;
+        let users = users(&app, 230).await;
+        app.server().post(SEND, json!({ "all_users": true, "subject": "Hi", "html": "<p>x</p>" })).await;
+        for after in [0, 1, 5, 20, 100] {
+            app.recorder.break_writes(after, 60, fault.clone());
+            app.deliver().await;
+        }
+        app.recorder.clear();
+        app.advance(jiff::SignedDuration::from_mins(2));
+        app.deliver().await;
+        let all = entries(&app).await;
+        assert_eq!(all.len(), users.len());
+        let of_users: std::collections::BTreeSet<&str> = all.iter().map(|entry| entry["to"]["user_id"].as_str().unwrap()).collect();
+        assert_eq!(of_users.len(), users.len());
+        for (_, email) in &users {
+            assert!(app.mails(email).await.len() <= 1, "{email}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_that_run_at_once_give_each_recipient_one_entry() {
+    let app = TestApp::start().await;
+    let users = users(&app, 300).await;
+    app.server().post(SEND, json!({ "all_users": true, "subject": "Hi", "html": "<p>x</p>" })).await;
+    tokio::join!(app.deliver(), app.deliver(), app.deliver());
+    app.deliver().await;
+    assert_each_has_one(&app, &users).await;
+}

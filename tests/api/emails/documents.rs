@@ -1,0 +1,168 @@
+//! Templates, themes and drafts: `/api/v1/internal/email-templates`, `…-themes`, `…-drafts`.
+
+use serde_json::{Value, json};
+use support::TestApp;
+
+const KINDS: [(&str, &str); 3] =
+    [("templates", "EMAIL_TEMPLATE_NOT_FOUND"), ("themes", "EMAIL_THEME_NOT_FOUND"), ("drafts", "EMAIL_DRAFT_NOT_FOUND")];
+const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+const DEFAULT_THEME: &str = "1df07ae6-abf3-4a40-83a5-a1a2cbe336ac";
+const SIGN_IN: &str = "822687fe-8d0a-4467-a0d1-416b6e639478";
+
+fn base(kind: &str) -> String {
+    format!("/api/v1/internal/email-{kind}")
+}
+
+/// Creates a document and gives its id.
+pub(crate) async fn create(app: &TestApp, kind: &str, body: Value) -> String {
+    let answer = app.admin().post(&base(kind), body).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer.json()["id"].as_str().unwrap().to_owned()
+}
+
+pub(crate) async fn read(app: &TestApp, kind: &str, id: &str) -> Value {
+    let answer = app.admin().get(&format!("{}/{id}", base(kind))).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer.json()
+}
+
+pub(crate) async fn update(app: &TestApp, kind: &str, id: &str, body: Value) {
+    let answer = app.admin().patch(&format!("{}/{id}", base(kind)), body).await;
+    assert_eq!((answer.status(), answer.json()), (200, json!({ "ok": "ok" })));
+}
+
+async fn names(app: &TestApp, kind: &str) -> Vec<String> {
+    let answer = app.admin().get(&base(kind)).await.json();
+    answer[kind].as_array().unwrap().iter().map(|line| line["display_name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_document_is_created_read_changed_listed_and_deleted() {
+    let app = TestApp::start().await;
+    for (kind, missing) in KINDS {
+        let id = create(&app, kind, json!({ "display_name": "Mine", "html_source": "<p>{{ content }}</p>" })).await;
+        assert_eq!(read(&app, kind, &id).await["html_source"], "<p>{{ content }}</p>");
+        update(&app, kind, &id, json!({ "html_source": "<i>{{ content }}</i>" })).await;
+        let changed = read(&app, kind, &id).await;
+        assert_eq!((&changed["html_source"], &changed["display_name"]), (&json!("<i>{{ content }}</i>"), &json!("Mine")));
+        assert!(names(&app, kind).await.contains(&"Mine".to_owned()));
+
+        let path = format!("{}/{id}", base(kind));
+        assert_eq!(app.admin().delete(&path).await.json(), json!({ "ok": "ok" }));
+        for gone in [app.admin().get(&path).await, app.admin().delete(&path).await, app.admin().patch(&path, json!({})).await] {
+            assert_eq!((gone.status(), gone.code().as_str(), gone.header("x-stack-known-error")), (404, missing, None));
+        }
+        assert!(!names(&app, kind).await.contains(&"Mine".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn a_template_and_a_draft_keep_every_field() {
+    let app = TestApp::start().await;
+    let theme = create(&app, "themes", json!({ "display_name": "Loud" })).await;
+    let body = json!({
+        "display_name": "Hello", "subject_source": "Hi {{ user.display_name }}", "html_source": "<p>x</p>", "text_source": "x",
+        "theme_id": theme, "notification_category_name": "Marketing",
+    });
+    for kind in ["templates", "drafts"] {
+        let id = create(&app, kind, body.clone()).await;
+        let mut wanted = body.clone();
+        wanted["id"] = json!(id);
+        if kind == "drafts" {
+            wanted["sent_at_millis"] = Value::Null;
+        }
+        assert_eq!(read(&app, kind, &id).await, wanted);
+        update(&app, kind, &id, json!({ "text_source": null, "theme_id": false, "notification_category_name": "Transactional" })).await;
+        let changed = read(&app, kind, &id).await;
+        assert_eq!((&changed["text_source"], &changed["theme_id"]), (&Value::Null, &json!(false)));
+        assert_eq!(changed["notification_category_name"], "Transactional");
+        update(&app, kind, &id, json!({ "theme_id": null })).await;
+        assert_eq!(read(&app, kind, &id).await["theme_id"], Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn our_own_documents_are_there_are_replaced_and_come_back() {
+    let app = TestApp::start().await;
+    let ours = names(&app, "templates").await;
+    assert_eq!(ours, ["Email verification", "New sign-in", "Password reset", "Sign-in code and link", "Team invitation"]);
+    assert_eq!(names(&app, "themes").await, ["Plain"]);
+    assert_eq!(names(&app, "drafts").await, Vec::<String>::new());
+    for (kind, id) in [("templates", SIGN_IN), ("themes", DEFAULT_THEME)] {
+        let original = read(&app, kind, id).await;
+        update(&app, kind, id, json!({ "html_source": "<p>{{ content }}</p>", "display_name": "Mine" })).await;
+        assert_eq!(read(&app, kind, id).await["html_source"], "<p>{{ content }}</p>");
+        assert_eq!(names(&app, kind).await.iter().filter(|name| *name == "Mine").count(), 1);
+        for _ in 0..2 {
+            assert_eq!(app.admin().delete(&format!("{}/{id}", base(kind))).await.status(), 200);
+            assert_eq!(read(&app, kind, id).await, original);
+        }
+    }
+    assert_eq!(names(&app, "templates").await, ours);
+}
+
+#[tokio::test]
+async fn the_name_that_sdks_have_for_a_source_is_understood_and_a_module_is_not() {
+    let app = TestApp::start().await;
+    for (kind, _) in KINDS {
+        let id = create(&app, kind, json!({ "display_name": "Mine", "tsx_source": "<p>{{ content }}</p>" })).await;
+        assert_eq!(read(&app, kind, &id).await["html_source"], "<p>{{ content }}</p>");
+        update(&app, kind, &id, json!({ "tsx_source": "<b>{{ content }}</b>" })).await;
+        assert_eq!(read(&app, kind, &id).await["html_source"], "<b>{{ content }}</b>");
+        let module = "import { Html } from \"@react-email/components\";\nexport function EmailTemplate() { return <Html/>; }\n";
+        for (body, path) in [
+            (json!({ "display_name": "x", "tsx_source": module }), "body.tsx_source is a TSX module"),
+            (json!({ "display_name": "x", "tsx_source": "a", "html_source": "b" }), "body.tsx_source is another name"),
+            (json!({ "display_name": "" }), "body.display_name"),
+            (json!({ "display_name": "x", "source": "y" }), "body.source"),
+        ] {
+            let answer = app.admin().post(&base(kind), body).await;
+            assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"));
+            assert!(answer.text().contains(path), "{path}: {}", answer.text());
+        }
+    }
+    for kind in ["templates", "drafts"] {
+        let answer = app.admin().post(&base(kind), json!({ "display_name": "x", "theme_id": NOBODY })).await;
+        assert!(answer.code() == "SCHEMA_ERROR" && answer.text().contains("body.theme_id must be the id of a theme"));
+    }
+}
+
+#[tokio::test]
+async fn a_new_document_has_sources_to_go_on_from() {
+    let app = TestApp::start().await;
+    let theme = create(&app, "themes", json!({ "display_name": "Mine" })).await;
+    let template = create(&app, "templates", json!({ "display_name": "Mine" })).await;
+    let answer = app.admin().post("/api/v1/emails/render-email", json!({ "template_id": template, "theme_id": theme })).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    assert!(answer.json()["html"].as_str().unwrap().starts_with("<!doctype html>"));
+}
+
+#[tokio::test]
+async fn only_administrators_reach_documents_and_only_those_of_their_project() {
+    let app = TestApp::start().await;
+    let other = app.another_project().await;
+    for (kind, missing) in KINDS {
+        let id = create(&app, kind, json!({ "display_name": "Mine" })).await;
+        let path = format!("{}/{id}", base(kind));
+        for caller in [app.client(), app.server()] {
+            for answer in [caller.get(&base(kind)).await, caller.get(&path).await, caller.delete(&path).await] {
+                assert_eq!((answer.status(), answer.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
+            }
+        }
+        let stranger = app.admin_of(&other);
+        for answer in [stranger.get(&path).await, stranger.delete(&path).await, stranger.patch(&path, json!({})).await] {
+            assert_eq!(answer.code(), missing);
+        }
+        assert_eq!(read(&app, kind, &id).await["display_name"], "Mine");
+    }
+}
+
+#[tokio::test]
+async fn changes_at_the_same_time_are_all_kept() {
+    let app = TestApp::start().await;
+    let id = create(&app, "templates", json!({ "display_name": "Mine" })).await;
+    let bodies = [json!({ "subject_source": "S" }), json!({ "html_source": "H" }), json!({ "text_source": "T" })];
+    futures_util::future::join_all(bodies.into_iter().map(|body| update(&app, "templates", &id, body))).await;
+    let template = read(&app, "templates", &id).await;
+    assert_eq!([&template["subject_source"], &template["html_source"], &template["text_source"]], ["S", "H", "T"]);
+}

@@ -1,0 +1,136 @@
+//! How many mails a project may send, and which go first (WIRE.md §7.4).
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::{SignedIn, TestApp};
+
+use shared::model::id::EmailId;
+use shared::model::outbox::Status;
+use shared::model::outbox_reports::Report;
+use shared::model::outbox_status::ReportKind;
+use workers::reports::{self, Told};
+
+use super::{OUTBOX, SEND, attempt, entry_in, path, send};
+
+/// A service that sends so many mails in an hour, with one user.
+async fn start(per_hour: u32) -> (TestApp, SignedIn) {
+    let app = TestApp::start_sending(per_hour).await;
+    let ada = app.sign_up("ada@example.com").await;
+    (app, ada)
+}
+
+async fn send_many(app: &TestApp, to: &SignedIn, count: usize) {
+    let body = json!({ "user_ids": vec![&to.user_id; count], "subject": "x", "html": "<p>x</p>" });
+    assert_eq!(app.server().post(SEND, body).await.status(), 200);
+}
+
+async fn count(app: &TestApp, status: &str) -> usize {
+    app.server().get(&format!("{OUTBOX}?status={status}")).await.json()["items"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn what_exceeds_an_hours_mails_waits_in_the_queue_and_goes_bit_by_bit() {
+    let (app, ada) = start(60).await;
+    send_many(&app, &ada, 70).await;
+    assert_eq!(app.mails(&ada.email).await.len(), 60);
+    assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (60, 10));
+    app.advance(SignedDuration::from_secs(59));
+    assert_eq!(app.mails(&ada.email).await.len(), 60);
+    app.advance(SignedDuration::from_secs(1));
+    assert_eq!(app.mails(&ada.email).await.len(), 61);
+    app.advance(SignedDuration::from_mins(9));
+    assert_eq!((app.mails(&ada.email).await.len(), count(&app, "queued").await), (70, 0));
+}
+
+#[tokio::test]
+async fn workers_that_run_at_once_do_not_send_more_together() {
+    let (app, ada) = start(25).await;
+    send_many(&app, &ada, 80).await;
+    tokio::join!(app.deliver(), app.deliver(), app.deliver());
+    app.deliver().await;
+    assert_eq!(app.mails(&ada.email).await.len(), 25);
+    // Tokens that a worker took for mails which another one sent were given back.
+    app.advance(SignedDuration::from_hours(1));
+    tokio::join!(app.deliver(), app.deliver());
+    assert_eq!(app.mails(&ada.email).await.len(), 50);
+}
+
+#[tokio::test]
+async fn high_priority_goes_first_then_transactional_then_what_was_due_first() {
+    let (app, ada) = start(1).await;
+    assert_eq!(app.mails(&ada.email).await.len(), 0);
+    send(&app, &ada, json!({ "subject": "uses the token up" })).await;
+    app.deliver().await;
+    let marketing = |fields: Value| {
+        let mut all = json!({ "notification_category_name": "Marketing" });
+        all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        all
+    };
+    let later = app.now().as_millisecond() + 1000;
+    for fields in [
+        marketing(json!({ "subject": "5 marketing" })),
+        json!({ "subject": "4 transactional, due later", "scheduled_at_millis": later }),
+        json!({ "subject": "3 transactional" }),
+        marketing(json!({ "subject": "2 urgent marketing", "is_high_priority": true })),
+        json!({ "subject": "1 urgent", "is_high_priority": true }),
+    ] {
+        app.advance(SignedDuration::from_millis(1));
+        send(&app, &ada, fields).await;
+    }
+    for sent in 2..=6 {
+        app.advance(SignedDuration::from_hours(1));
+        assert_eq!(app.mails(&ada.email).await.len(), sent);
+    }
+    let subjects: Vec<String> = app.mails(&ada.email).await.into_iter().rev().map(|mail| mail.0.subject).collect();
+    let order = ["1 urgent", "2 urgent marketing", "3 transactional", "4 transactional, due later", "5 marketing"];
+    assert_eq!(subjects[1..], order);
+}
+
+#[tokio::test]
+async fn a_project_without_quota_left_keeps_no_other_waiting() {
+    let (app, ada) = start(3).await;
+    for _ in 0..9 {
+        send_many(&app, &ada, 90).await;
+    }
+    app.deliver().await;
+    let other = app.another_project().await;
+    let body =
+        json!({ "email": "eve@example.com", "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/v" });
+    assert_eq!(app.client_of(&other).post("/api/v1/auth/password/sign-up", body).await.status(), 200);
+    assert_eq!(app.mails("eve@example.com").await.len(), 1);
+    assert_eq!(app.mails(&ada.email).await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_mail_that_waits_for_quota_can_be_cancelled_and_edited() {
+    let (app, ada) = start(1).await;
+    send(&app, &ada, json!({})).await;
+    app.deliver().await;
+    let [cancelled, edited] = [(); 2].map(|()| send(&app, &ada, json!({ "subject": "before" })));
+    let (cancelled, edited) = (cancelled.await["id"].as_str().unwrap().to_owned(), edited.await["id"].as_str().unwrap().to_owned());
+    app.deliver().await;
+    assert_eq!(count(&app, "queued").await, 2);
+    assert_eq!(app.server().patch(&path(&cancelled), json!({ "cancel": true })).await.status(), 200);
+    assert_eq!(app.server().patch(&path(&edited), json!({ "subject_source": "after" })).await.status(), 200);
+    app.advance(SignedDuration::from_hours(3));
+    let subjects: Vec<String> = app.mails(&ada.email).await.into_iter().map(|mail| mail.0.subject).collect();
+    assert_eq!(subjects, ["after", "Greetings"]);
+}
+
+#[tokio::test]
+async fn the_rate_that_is_told_is_the_one_in_force() {
+    let (app, ada) = start(120).await;
+    let rate = app.server().get("/api/v1/emails/delivery-info").await.json()["capacity"]["rate_per_second"].as_f64().unwrap();
+    assert!((rate * 3600.0 - 120.0).abs() < 1e-6, "{rate}");
+    // Complaints slow the project down within a minute: to a quarter of the base.
+    let id = entry_in(&app, &ada, Status::Sent).await;
+    let entry = EmailId::parse(&id).unwrap();
+    let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();
+    let report = Report { attempt: attempt(&row.entry), kind: ReportKind::MarkedAsSpam, at: app.now().as_millisecond() };
+    assert!(reports::take(&app.app, &Told { project: app.project_id().clone(), entry, report }).await.unwrap());
+    app.advance(SignedDuration::from_mins(2));
+    send_many(&app, &ada, 90).await;
+    let told = app.server().get("/api/v1/emails/delivery-info").await.json()["capacity"]["rate_per_second"].as_f64().unwrap();
+    assert!((told * 3600.0 - 30.0).abs() < 1e-6, "{told}");
+    assert_eq!(app.mails(&ada.email).await.len() - 1, 30);
+}

@@ -1,0 +1,71 @@
+//! `POST /api/v1/emails/render-email`.
+
+use serde_json::{Value, json};
+use support::{Answer, TestApp};
+
+use super::OUTBOX;
+use super::documents::create;
+
+async fn render(app: &TestApp, body: Value) -> Answer {
+    app.admin().post("/api/v1/emails/render-email", body).await
+}
+
+#[tokio::test]
+async fn a_source_is_shown_as_it_would_be_sent_and_nothing_is() {
+    let app = TestApp::start().await;
+    let body = json!({ "template_html_source": "<p>{{ variables.x }}</p>", "theme_html_source": "<i>{{ content }}</i>", "template_subject_source": "S", "variables": { "x": "<" } });
+    let answer = render(&app, body).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    let text = answer.json()["text"].as_str().unwrap().trim().to_owned();
+    assert_eq!((text.as_str(), answer.json()["html"].as_str()), ("<", Some("<i><p>&lt;</p></i>")));
+    assert_eq!((&answer.json()["subject"], &answer.json()["notification_category"]), (&json!("S"), &json!("Transactional")));
+    assert_eq!(app.server().get(OUTBOX).await.json()["items"], json!([]));
+}
+
+#[tokio::test]
+async fn every_mail_of_ours_has_an_example() {
+    let app = TestApp::start().await;
+    let templates = app.admin().get("/api/v1/internal/email-templates").await.json();
+    for template in templates["templates"].as_array().unwrap() {
+        let answer = render(&app, json!({ "template_id": template["id"] })).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        assert!(answer.json()["html"].as_str().unwrap().contains("Sent by"));
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_rendered_is_said_with_its_line() {
+    let app = TestApp::start().await;
+    for (source, reason) in [
+        ("<p>\n{{ variables.nobody }}", "body.html in line 2: undefined value"),
+        ("{% for x in %}", "body.html in line 1: syntax error"),
+        ("<mjml><mj-body></mjml>", "body.html: not MJML"),
+        ("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "body.html in line 1: engine ran out of fuel"),
+    ] {
+        let answer = render(&app, json!({ "template_tsx_source": source })).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "EMAIL_RENDERING_ERROR"), "{source}");
+        let error = answer.json()["details"]["error"].as_str().unwrap().to_owned();
+        assert!(error.starts_with(reason), "{source}: {error}");
+        assert_eq!(answer.header("x-stack-known-error"), Some("EMAIL_RENDERING_ERROR"));
+    }
+}
+
+#[tokio::test]
+async fn one_template_and_one_theme_are_asked_for() {
+    let app = TestApp::start().await;
+    let nobody = "00000000-0000-4000-8000-000000000000";
+    let template = create(&app, "templates", json!({ "display_name": "x" })).await;
+    for (body, path) in [
+        (json!({}), "template_id or template_html_source"),
+        (json!({ "template_id": template, "template_html_source": "x" }), "template_id or template_html_source"),
+        (json!({ "template_id": nobody }), "body.template_id"),
+        (json!({ "template_id": template, "theme_id": nobody }), "body.theme_id"),
+        (json!({ "template_id": template, "editable_markers": true }), "body.editable_markers"),
+    ] {
+        let answer = render(&app, body).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"));
+        assert!(answer.text().contains(path), "{path}: {}", answer.text());
+    }
+    let bare = render(&app, json!({ "template_html_source": "<p>x</p>", "theme_id": false })).await;
+    assert_eq!(bare.json()["html"], "<p>x</p>");
+}

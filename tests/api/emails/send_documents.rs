@@ -1,0 +1,127 @@
+//! `POST /api/v1/emails/send-email` of templates and drafts, with themes.
+
+use serde_json::{Value, json};
+use support::TestApp;
+
+use super::documents::{create, read, update};
+use super::{OUTBOX, SEND, send};
+
+/// Sends a template or a draft to a user, and gives the entry.
+async fn send_document(app: &TestApp, to: &support::SignedIn, fields: Value) -> Value {
+    let mut body = json!({ "html": null, "subject": null });
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    send(app, to, body).await
+}
+
+#[tokio::test]
+async fn a_template_is_sent_with_its_variables_theme_and_category() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let theme = create(&app, "themes", json!({ "display_name": "Loud", "html_source": "<u>{{ content }}</u>" })).await;
+    let body = json!({
+        "display_name": "Offer", "subject_source": "For {{ variables.name }}", "html_source": "<p>{{ variables.name }}</p>",
+        "theme_id": theme, "notification_category_name": "Marketing",
+    });
+    let template = create(&app, "templates", body).await;
+    let entry = send_document(&app, &ada, json!({ "template_id": template, "variables": { "name": "A&B" } })).await;
+    assert_eq!(entry["email_programmatic_call_template_id"], template.as_str());
+    assert_eq!((&entry["created_with"], &entry["theme_id"]), (&json!("programmatic-call"), &json!(theme)));
+    let mail = app.last_mail(&ada.email).await.0;
+    assert_eq!((mail.subject.as_str(), mail.html.as_str()), ("For A&B", "<u><p>A&amp;B</p></u>"));
+    assert!(mail.text.contains("Unsubscribe: "), "marketing can be refused: {}", mail.text);
+
+    send_document(&app, &ada, json!({ "template_id": template, "subject": "Mine", "theme_id": false, "variables": { "name": "x" } })).await;
+    let mail = app.last_mail(&ada.email).await.0;
+    assert_eq!((mail.subject.as_str(), mail.html.as_str()), ("Mine", "<p>x</p>"));
+}
+
+#[tokio::test]
+async fn an_entry_keeps_the_template_as_it_was_when_it_was_sent() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let template = create(&app, "templates", json!({ "display_name": "x", "subject_source": "first" })).await;
+    send_document(&app, &ada, json!({ "template_id": template })).await;
+    update(&app, "templates", &template, json!({ "subject_source": "second" })).await;
+    assert_eq!(app.last_mail(&ada.email).await.0.subject, "first");
+}
+
+#[tokio::test]
+async fn a_missing_variable_is_a_render_error_and_a_resend_with_it_goes_out() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let template = create(&app, "templates", json!({ "display_name": "x", "html_source": "{{ variables.name }}" })).await;
+    let id = send_document(&app, &ada, json!({ "template_id": template })).await["id"].as_str().unwrap().to_owned();
+    app.deliver().await;
+    let entry = super::read(&app, &id).await;
+    assert_eq!(entry["status"], "render-error");
+    assert!(entry["render_error"].as_str().unwrap().starts_with("body.html in line 1: "), "{}", entry["render_error"]);
+    let fixed = app.server().patch(&super::path(&id), json!({ "variables": { "name": "Ada" } })).await;
+    assert_eq!(fixed.status(), 200);
+    assert!(app.last_mail(&ada.email).await.0.html.contains("Ada"));
+}
+
+#[tokio::test]
+async fn a_draft_that_is_sent_says_when() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let draft = create(&app, "drafts", json!({ "display_name": "x", "subject_source": "News", "html_source": "<p>News" })).await;
+    let now = app.now().as_millisecond();
+    let entry = send_document(&app, &ada, json!({ "draft_id": draft })).await;
+    assert_eq!((&entry["created_with"], &entry["email_draft_id"]), (&json!("draft"), &json!(draft)));
+    assert_eq!(read(&app, "drafts", &draft).await["sent_at_millis"], now);
+    assert_eq!(app.last_mail(&ada.email).await.0.subject, "News");
+    let list = app.admin().get("/api/v1/internal/email-drafts").await.json();
+    assert_eq!(list["drafts"][0]["sent_at_millis"], now);
+}
+
+#[tokio::test]
+async fn a_draft_is_not_sent_when_a_recipient_does_not_exist() {
+    let app = TestApp::start().await;
+    let draft = create(&app, "drafts", json!({ "display_name": "x" })).await;
+    let nobody = "00000000-0000-4000-8000-000000000000";
+    let answer = app.server().post(SEND, json!({ "user_ids": [nobody], "draft_id": draft })).await;
+    assert_eq!(answer.code(), "USER_ID_DOES_NOT_EXIST");
+    assert_eq!(read(&app, "drafts", &draft).await["sent_at_millis"], Value::Null);
+}
+
+#[tokio::test]
+async fn templates_of_another_project_do_not_exist() {
+    let app = TestApp::start().await;
+    let other = app.another_project().await;
+    let template = create(&app, "templates", json!({ "display_name": "x" })).await;
+    let answer = app.server_of(&other).post(SEND, json!({ "user_ids": [], "template_id": template })).await;
+    assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"));
+}
+
+#[tokio::test]
+async fn mails_that_name_no_theme_have_the_project_s() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let theme = create(&app, "themes", json!({ "display_name": "Loud", "html_source": "<u>{{ content }}</u>" })).await;
+    app.configure(json!({ "config": { "email_theme": theme } })).await;
+    send(&app, &ada, json!({})).await;
+    assert_eq!(app.last_mail(&ada.email).await.0.html, "<u><p>Hello</p></u>");
+    let body = json!({ "email": ada.email, "callback_url": "http://localhost:3000/x" });
+    assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body.clone()).await.status(), 200);
+    assert!(app.last_mail(&ada.email).await.0.html.starts_with("<u><h1>"), "our own mails, too");
+
+    // Nobody is locked out by its deletion.
+    assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
+    assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
+    assert!(app.last_mail(&ada.email).await.0.html.contains("Sent by"));
+}
+
+#[tokio::test]
+async fn a_theme_that_is_gone_is_a_render_error_of_the_mail_that_names_it() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let theme = create(&app, "themes", json!({ "display_name": "Loud" })).await;
+    let id = send(&app, &ada, json!({ "theme_id": theme })).await["id"].as_str().unwrap().to_owned();
+    assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
+    app.deliver().await;
+    let entry = app.server().get(&format!("{OUTBOX}/{id}")).await.json();
+    assert_eq!(entry["status"], "render-error");
+    assert!(entry["render_error"].as_str().unwrap().contains("does not exist any more"));
+    let unknown = app.server().patch(&format!("{OUTBOX}/{id}"), json!({ "theme_id": theme })).await;
+    assert!(unknown.code() == "SCHEMA_ERROR" && unknown.text().contains("body.theme_id"));
+}

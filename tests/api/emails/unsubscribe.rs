@@ -1,0 +1,121 @@
+//! `/api/v1/emails/unsubscribe-link`: the link of a mail, the page behind it, and the one click of mail programs (RFC 8058).
+
+use jiff::SignedDuration;
+use serde_json::json;
+use support::{Answer, SignedIn, TestApp};
+
+use super::preferences::wants_marketing;
+use super::send;
+
+/// Sends a mail that can be refused, and gives the path of its link.
+async fn link(app: &TestApp, user: &SignedIn) -> String {
+    send(app, user, json!({ "notification_category_name": "Marketing" })).await;
+    let mail = app.last_mail(&user.email).await.0;
+    let link = mail.text.split_whitespace().find(|word| word.contains("unsubscribe-link?code=")).unwrap().to_owned();
+    assert!(mail.html.contains(&link));
+    link.strip_prefix(support::API_URL).unwrap().to_owned()
+}
+
+async fn click(app: &TestApp, path: &str) -> Answer {
+    app.anonymous().request("POST", path).form(&[("List-Unsubscribe", "One-Click")]).send().await
+}
+
+#[tokio::test]
+async fn looking_changes_nothing_and_the_form_of_the_page_does() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let path = link(&app, &ada).await;
+    for method in ["GET", "GET", "HEAD"] {
+        let page = app.anonymous().request(method, &path).send().await;
+        assert_eq!((page.status(), page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+        assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+        assert!(page.header("content-security-policy").unwrap().contains("form-action 'self'"));
+        assert!(method == "HEAD" || page.text().contains("<form method=\"post\">"), "{}", page.text());
+    }
+    assert_eq!(wants_marketing(&app, &ada).await, true);
+
+    let done = app.anonymous().request("POST", &path).form(&[]).send().await;
+    assert!(done.status() == 200 && done.text().contains("You are unsubscribed"), "{}", done.text());
+    assert_eq!(wants_marketing(&app, &ada).await, false);
+    assert!(app.anonymous().get(&path).await.text().contains("unsubscribed already"));
+}
+
+#[tokio::test]
+async fn one_click_of_a_mail_program_is_enough_in_either_media_type() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let path = link(&app, &ada).await;
+    assert_eq!(click(&app, &path).await.status(), 200);
+    assert_eq!(wants_marketing(&app, &ada).await, false);
+
+    let path = link(&app, &bob).await;
+    let form = "--x\r\nContent-Disposition: form-data; name=\"List-Unsubscribe\"\r\n\r\nOne-Click\r\n--x--\r\n";
+    let request = app.anonymous().request("POST", &path).header("content-type", "multipart/form-data; boundary=x").body(form);
+    assert_eq!(request.send().await.status(), 200);
+    assert_eq!(wants_marketing(&app, &bob).await, false);
+}
+
+#[tokio::test]
+async fn a_link_works_once_and_a_later_change_of_mind_stays() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let path = link(&app, &ada).await;
+    let clicks = futures_util::future::join_all((0..5).map(|_| click(&app, &path))).await;
+    assert_eq!(clicks.iter().filter(|answer| answer.text().contains("You are unsubscribed")).count(), 1);
+    assert!(clicks.iter().all(|answer| answer.status() == 200));
+
+    let preference = format!("{}/4f6f8873-3d04-46bd-8bef-18338b1a1b4c", super::preferences::path("me"));
+    assert_eq!(app.signed_in(&ada).patch(&preference, json!({ "enabled": true })).await.status(), 200);
+    assert!(click(&app, &path).await.text().contains("unsubscribed already"));
+    assert_eq!(wants_marketing(&app, &ada).await, true);
+}
+
+#[tokio::test]
+async fn a_link_is_over_after_thirty_days_and_an_unknown_one_is_none() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let path = link(&app, &ada).await;
+    app.advance(SignedDuration::from_hours(30 * 24));
+    for answer in [app.anonymous().get(&path).await, click(&app, &path).await] {
+        assert_eq!((answer.status(), answer.header("x-stack-known-error")), (400, Some("VERIFICATION_CODE_EXPIRED")), "{}", answer.text());
+    }
+    let unknown = format!("/api/v1/emails/unsubscribe-link?code={}", "0".repeat(45));
+    for answer in [app.anonymous().get(&unknown).await, click(&app, &unknown).await] {
+        assert!(answer.status() == 404 && answer.text().contains("does not work any more"), "{}", answer.text());
+    }
+    for query in ["", "?code=short", "?code=x&other=y"] {
+        let answer = app.anonymous().get(&format!("/api/v1/emails/unsubscribe-link{query}")).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"));
+    }
+    assert_eq!(wants_marketing(&app, &ada).await, true);
+}
+
+#[tokio::test]
+async fn a_mail_that_belongs_to_the_account_has_no_link() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    send(&app, &ada, json!({})).await;
+    let mail = app.last_mail(&ada.email).await.0;
+    assert!(!mail.html.contains("nsubscribe") && !mail.text.contains("nsubscribe"));
+}
+
+#[tokio::test]
+async fn the_code_of_a_link_is_not_in_its_item() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let path = link(&app, &ada).await;
+    let code = path.split_once("code=").unwrap().1;
+    let items = app.table().into_iter().filter(|((pk, _), _)| pk.starts_with("V#")).map(|(key, item)| format!("{key:?} {item}"));
+    let items: Vec<String> = items.collect();
+    assert!(items.len() == 1 && !items[0].contains(code), "{items:?}");
+}
+
+#[tokio::test]
+async fn the_name_of_a_project_cannot_write_into_the_page() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.configure(json!({ "display_name": "<script>alert(1)</script>" })).await;
+    let path = link(&app, &ada).await;
+    let page = app.anonymous().get(&path).await;
+    assert!(page.text().contains("&lt;script&gt;") && !page.text().contains("<script"));
+}

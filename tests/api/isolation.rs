@@ -1,0 +1,141 @@
+//! Two projects with the same users, addresses, codes and teams in one table: whatever a request with the credentials of one names, nothing
+//! of the other is seen or changed. The operations come from the routes, so a new one is among them by being one.
+
+use std::collections::BTreeSet;
+
+use http::HeaderValue;
+use infra::{Operation, operations};
+use shared::http::Interface;
+use support::{Answer, Items};
+
+use crate::events::{KEY, PROJECT, TWIN, World, name, success};
+
+const HEADERS: [(&str, &str); 3] = [
+    ("client", "x-service-publishable-client-key"),
+    ("server", "x-service-secret-server-key"),
+    ("admin", "x-service-super-secret-admin-key"),
+];
+const PREFIXES: [&str; 3] = ["pck_", "ssk_", "sak_"];
+
+/// Items of a project: those that name it, in their key or in what they say.
+fn of(project: &str, items: &Items) -> Items {
+    items
+        .iter()
+        .filter(|((pk, _), item)| pk.contains(project) || item.to_string().contains(project))
+        .map(|(key, item)| (key.clone(), item.clone()))
+        .collect()
+}
+
+/// Operations of the product that prove who asks by keys.
+fn proving() -> Vec<Operation> {
+    let all = operations::all().into_iter();
+    all.filter(|operation| operation.route.interface == Interface::Product && operation.description.level.is_some()).collect()
+}
+
+/// Puts the name of the project where it shows that something was read from it.
+async fn mark(world: &World, project: &str, key: &str) {
+    let admin = world.app.anonymous().with("x-stack-access-type", "admin").with("x-stack-project-id", project);
+    let admin = admin.with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
+    let secret = serde_json::json!({ "display_name": "a secret of this project" });
+    assert_eq!(admin.patch("/api/v1/internal/projects/current", secret.clone()).await.status(), 200);
+    let server = admin.with("x-stack-access-type", "server").with("x-stack-secret-server-key", &format!("ssk_{key}"));
+    let users = server.get("/api/v1/users?include_anonymous=true").await.json()["items"].as_array().unwrap().clone();
+    let teams = server.get("/api/v1/teams").await.json()["items"].as_array().unwrap().clone();
+    assert!(users.len() >= 4 && teams.len() >= 2);
+    for (path, items) in [("users", users), ("teams", teams)] {
+        for item in items {
+            let path = format!("/api/v1/{path}/{}", item["id"].as_str().unwrap());
+            assert_eq!(server.patch(&path, secret.clone()).await.status(), 200);
+        }
+    }
+}
+
+fn assert_tells_nothing(answer: &Answer, what: &str) {
+    let text = String::from_utf8_lossy(answer.bytes());
+    assert!(!text.contains("a secret of this project"), "{what}: {text}");
+}
+
+/// Every event that belongs to the twin finds the same things there, changes what is the twin's, and touches nothing of the first.
+#[tokio::test]
+async fn an_operation_of_one_project_changes_nothing_of_another_that_has_the_same_of_everything() {
+    for operation in operations::all() {
+        let (world, twin) = World::with_twin().await;
+        mark(&world, PROJECT, KEY).await;
+        let before = world.app.table();
+        let answer = twin.send(&name(&operation)).await;
+        let after = world.app.table();
+        let what = operation.route.name;
+        assert_eq!(answer.status(), success(&operation), "{what}: {}", answer.text());
+        assert_tells_nothing(&answer, what);
+        assert_eq!(of(PROJECT, &before), of(PROJECT, &after), "{what}");
+        let changed = after.iter().filter(|(key, item)| before.get(*key) != Some(*item)).map(|(key, _)| key);
+        let gone = before.keys().filter(|key| !after.contains_key(*key));
+        for (pk, sk) in changed.chain(gone) {
+            // The state of an OAuth flow and the link of a mail are found by their secret alone, and say whose they are.
+            let by_secret = ["S#", "V#"].iter().any(|kind| pk.starts_with(kind));
+            assert!(pk.contains(TWIN) || by_secret || pk == "PROJECTS", "{what} changes {pk} {sk}");
+        }
+    }
+}
+
+/// Everything that a request of the first project names, asked for with the credentials of a third one that has nothing of it.
+#[tokio::test]
+async fn whoever_names_what_belongs_to_another_project_finds_nothing_at_any_access_type() {
+    let mut tried = BTreeSet::new();
+    for operation in proving() {
+        let world = World::new(shared::model::limit::Limits::off()).await;
+        mark(&world, PROJECT, KEY).await;
+        let own = &world.app.keys;
+        let user = world.app.sign_up("ada@example.com").await;
+        for (level, header) in HEADERS {
+            let (before, event) = (world.app.table(), name(&operation));
+            let mut request = world.request(&event);
+            let headers = request.headers_mut();
+            for (_, header) in HEADERS {
+                headers.remove(header);
+            }
+            let keys = [&own.client, &own.server, &own.admin];
+            let key = keys[HEADERS.iter().position(|(name, _)| *name == level).unwrap()];
+            let value = |text: &str| text.parse::<HeaderValue>().unwrap();
+            headers.insert("x-service-access-type", value(level));
+            headers.insert("x-service-project-id", value(own.project_id.as_str()));
+            headers.insert(header, value(secrecy::ExposeSecret::expose_secret(key)));
+            if headers.remove("x-service-access-token").is_some() {
+                headers.insert("x-service-access-token", value(&user.access_token));
+            }
+            let answer = Answer::read(world.app.answer(request).await).await;
+            let what = format!("{} as {level}", operation.route.name);
+            assert!(answer.status() < 500, "{what}: {}", answer.text());
+            assert_tells_nothing(&answer, &what);
+            assert_eq!(of(PROJECT, &before), of(PROJECT, &world.app.table()), "{what}");
+            tried.insert(operation.route.name);
+        }
+    }
+    assert!(tried.contains("teams-team-read") && tried.contains("users-user-update"), "{tried:?}");
+}
+
+/// Keys and access tokens of one project open nothing of another.
+#[tokio::test]
+async fn the_credentials_of_one_project_open_no_other() {
+    let (world, _) = World::with_twin().await;
+    let token = world.app.sign_up("ada@example.com").await.access_token;
+    for operation in proving() {
+        for ((level, header), prefix) in HEADERS.into_iter().zip(PREFIXES) {
+            let mut request = world.request(&name(&operation));
+            let headers = request.headers_mut();
+            let value = |text: &str| text.parse::<HeaderValue>().unwrap();
+            headers.remove("x-service-access-token");
+            headers.insert("x-service-access-type", value(level));
+            headers.insert("x-service-project-id", value(TWIN));
+            headers.insert(header, value(&format!("{prefix}{KEY}")));
+            let (before, what) = (world.app.table(), format!("{} as {level}", operation.route.name));
+            let wrong_key = Answer::read(world.app.answer(request).await).await;
+            assert_eq!(wrong_key.status(), 401, "{what}: {}", wrong_key.text());
+            let mut request = world.request(&name(&operation));
+            request.headers_mut().insert("x-service-access-token", value(&token));
+            let wrong_token = Answer::read(world.app.answer(request).await).await;
+            assert_eq!(wrong_token.code(), "INVALID_PROJECT_FOR_ACCESS_TOKEN", "{what}");
+            assert_eq!(before, world.app.table(), "{what}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `/api/v1/internal/api-keys`: sets of keys are made, listed, revoked and expire; a key is shown once.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::{Answer, TestApp};
+
+use crate::auth::assert_error;
+
+const KEYS: &str = "/api/v1/internal/api-keys";
+
+fn new_set(app: &TestApp) -> Value {
+    json!({
+        "description": "Backend", "expires_at_millis": (app.now() + SignedDuration::from_hours(1)).as_millisecond(),
+        "has_publishable_client_key": true, "has_secret_server_key": true, "has_super_secret_admin_key": true,
+    })
+}
+
+async fn create(app: &TestApp) -> Value {
+    let created = app.admin().post(KEYS, new_set(app)).await;
+    assert_eq!(created.status(), 200, "{}", created.text());
+    created.json()
+}
+
+/// What the three keys of a set open.
+async fn statuses(app: &TestApp, set: &Value) -> [u16; 3] {
+    let key = |name: &str| set[name].as_str().unwrap().to_owned();
+    let client = app.client().with("x-stack-publishable-client-key", &key("publishable_client_key"));
+    let server = app.server().with("x-stack-secret-server-key", &key("secret_server_key"));
+    let admin = app.admin().with("x-stack-super-secret-admin-key", &key("super_secret_admin_key"));
+    [
+        client.get("/api/v1/projects/current").await.status(),
+        server.get("/api/v1/users").await.status(),
+        admin.get("/api/v1/internal/projects/current").await.status(),
+    ]
+}
+
+fn without_keys(set: &Value) -> Value {
+    let mut set = set.clone();
+    for name in ["publishable_client_key", "secret_server_key", "super_secret_admin_key"] {
+        let text = set[name].as_str().unwrap().to_owned();
+        set[name] = json!({ "last_four": &text[text.len() - 4..] });
+    }
+    set
+}
+
+#[tokio::test]
+async fn keys_open_what_they_are_for_and_are_shown_once() {
+    let app = TestApp::start().await;
+    let set = create(&app).await;
+    for (name, prefix) in [("publishable_client_key", "pck_"), ("secret_server_key", "ssk_"), ("super_secret_admin_key", "sak_")] {
+        let key = set[name].as_str().unwrap();
+        assert!(key.starts_with(prefix) && key.len() == 49, "{name}");
+    }
+    assert_eq!((&set["description"], &set["created_at_millis"]), (&"Backend".into(), &app.now().as_millisecond().into()));
+    assert_eq!(statuses(&app, &set).await, [200; 3]);
+    let read = app.admin().get(&format!("{KEYS}/{}", set["id"].as_str().unwrap())).await;
+    assert_eq!((read.status(), read.json()), (200, without_keys(&set)));
+    let table = format!("{:?}", app.table());
+    assert!(!table.contains(set["secret_server_key"].as_str().unwrap()), "the table has a key in clear");
+}
+
+#[tokio::test]
+async fn a_set_has_the_keys_that_were_asked_for() {
+    let app = TestApp::start().await;
+    let mut body = new_set(&app);
+    (body["has_publishable_client_key"], body["has_super_secret_admin_key"]) = (false.into(), false.into());
+    let set = app.admin().post(KEYS, body.clone()).await.json();
+    let names = |set: &Value| set.as_object().unwrap().keys().filter(|name| name.ends_with("_key")).cloned().collect::<Vec<_>>();
+    assert_eq!(names(&set), ["secret_server_key"]);
+    assert_eq!(names(&app.admin().get(&format!("{KEYS}/{}", set["id"].as_str().unwrap())).await.json()), ["secret_server_key"]);
+    body["has_secret_server_key"] = false.into();
+    assert_error(&app.admin().post(KEYS, body).await, 400, "SCHEMA_ERROR");
+}
+
+#[tokio::test]
+async fn sets_are_listed_newest_first_with_the_first_one_of_the_project() {
+    let app = TestApp::start().await;
+    let first = app.admin().get(KEYS).await.json()["items"][0].clone();
+    assert_eq!((&first["description"], &first["expires_at_millis"]), (&"Made with the project".into(), &253_402_300_799_000_i64.into()));
+    let mut ids = vec![first["id"].clone()];
+    for _ in 0..3 {
+        app.advance(SignedDuration::from_secs(1));
+        ids.insert(0, create(&app).await["id"].clone());
+    }
+    let list = app.admin().get(KEYS).await.json();
+    let listed: Vec<Value> = list["items"].as_array().unwrap().iter().map(|set| set["id"].clone()).collect();
+    assert_eq!((listed, &list["is_paginated"]), (ids, &false.into()));
+}
+
+async fn patch(app: &TestApp, set: &Value, body: Value) -> Answer {
+    app.admin().patch(&format!("{KEYS}/{}", set["id"].as_str().unwrap()), body).await
+}
+
+#[tokio::test]
+async fn a_revoked_set_opens_nothing_at_once_and_for_good() {
+    let app = TestApp::start().await;
+    let (set, other) = (create(&app).await, create(&app).await);
+    let revoked = patch(&app, &set, json!({ "revoked": true })).await;
+    let at = app.now().as_millisecond();
+    assert_eq!((revoked.status(), &revoked.json()["manually_revoked_at_millis"]), (200, &at.into()));
+    assert_eq!(statuses(&app, &set).await, [401; 3]);
+    assert_eq!(statuses(&app, &other).await, [200; 3]);
+    app.advance(SignedDuration::from_secs(5));
+    let again = patch(&app, &set, json!({ "revoked": true, "description": "Old" })).await.json();
+    assert_eq!((&again["manually_revoked_at_millis"], &again["description"]), (&at.into(), &"Old".into()));
+    assert_error(&patch(&app, &set, json!({ "revoked": false })).await, 400, "SCHEMA_ERROR");
+    assert_eq!(statuses(&app, &set).await, [401; 3]);
+}
+
+#[tokio::test]
+async fn a_set_expires_when_it_says() {
+    let app = TestApp::start().await;
+    let set = create(&app).await;
+    app.advance(SignedDuration::from_secs(3599));
+    assert_eq!(statuses(&app, &set).await, [200; 3]);
+    app.advance(SignedDuration::from_secs(1));
+    assert_eq!(statuses(&app, &set).await, [401; 3]);
+    let listed = app.admin().get(KEYS).await.json();
+    assert!(listed["items"].as_array().unwrap().iter().any(|listed| listed["id"] == set["id"]), "it is listed still");
+}
+
+#[tokio::test]
+async fn a_set_is_described_anew() {
+    let app = TestApp::start().await;
+    let set = create(&app).await;
+    let described = patch(&app, &set, json!({ "description": "" })).await;
+    assert_eq!((described.status(), &described.json()["description"]), (200, &"".into()));
+    assert_eq!(patch(&app, &set, json!({})).await.json()["description"], "");
+    assert_eq!(statuses(&app, &set).await, [200; 3]);
+}
+
+#[tokio::test]
+async fn what_is_wrong_makes_no_key() {
+    let app = TestApp::start().await;
+    let now = app.now().as_millisecond();
+    for (field, value) in [
+        ("description", json!("x".repeat(257))),
+        ("description", json!("two\nlines")),
+        ("expires_at_millis", json!(now)),
+        ("expires_at_millis", json!("soon")),
+        ("has_secret_server_key", json!(null)),
+    ] {
+        let mut body = new_set(&app);
+        body[field] = value;
+        assert_error(&app.admin().post(KEYS, body).await, 400, "SCHEMA_ERROR");
+    }
+    assert_eq!(app.admin().get(KEYS).await.json()["items"].as_array().unwrap().len(), 1);
+    let nothing = json!({ "id": "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d" });
+    assert_error(&patch(&app, &nothing, json!({ "revoked": true })).await, 404, "API_KEY_NOT_FOUND");
+    assert_error(&app.admin().get(&format!("{KEYS}/c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d")).await, 404, "API_KEY_NOT_FOUND");
+    assert_error(&app.server().get(KEYS).await, 403, "INSUFFICIENT_ACCESS_TYPE");
+}
+
+#[tokio::test]
+async fn another_project_s_sets_are_not_there() {
+    let app = TestApp::start().await;
+    let set = create(&app).await;
+    let other = app.another_project().await;
+    let admin = app.admin_of(&other);
+    assert_error(&admin.get(&format!("{KEYS}/{}", set["id"].as_str().unwrap())).await, 404, "API_KEY_NOT_FOUND");
+    assert_eq!(admin.get(KEYS).await.json()["items"].as_array().unwrap().len(), 1);
+    assert_eq!(statuses(&app, &set).await, [200; 3]);
+}

@@ -1,0 +1,109 @@
+//! Which keys are hot: a load of sign-ins is replayed on the embedded engine, which says what each call touches. The result is
+//! `infra/hot-keys.md`, from which `infra/SCALE.md` reasons: a partition of DynamoDB takes 3,000 read and 1,000 write units a second.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use expect_test::expect_file;
+use serde_json::{Value, json};
+use shared::model::limit::Limits;
+use support::TestApp;
+
+const ACCOUNTS: u32 = 20;
+const ROUNDS: u32 = 5;
+const SIGN_INS: u32 = ACCOUNTS * ROUNDS;
+/// Sign-ins a minute.
+const RATES: [u32; 3] = [100, 10_000, 1_000_000];
+/// Units a second of one partition.
+const READS: f64 = 3000.0;
+const WRITES: f64 = 1000.0;
+
+const HEAD: &str = "\
+# The hottest keys
+
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test api scale`, which replays 100 sign-ins with a password (20 accounts of one
+project, each from its own address) and looks at every key that they touch. For each kind of key: how many items of it one sign-in reads and writes, how
+much of that meets the one key that is touched most, and how many items a second that key then sees at 100, 10,000 and 1,000,000 sign-ins
+a minute, all accounts being equally busy. A key that would see more than a partition takes (3,000 reads, 1,000 writes a second) is **bold**.
+
+| keys | access | items a sign-in | of them the hottest key | 100/min | 10,000/min | 1,000,000/min |
+|---|---|---|---|---|---|---|
+";
+
+/// Touches by kind of key, access and key.
+type Touches = BTreeMap<(String, &'static str), BTreeMap<String, u32>>;
+
+fn touch(touches: &mut Touches, access: &'static str, pk: &Value, index: &str) {
+    let pk = pk["S"].as_str().unwrap();
+    let kind = format!("{index}{}#…", pk.split('#').next().unwrap());
+    *touches.entry((kind, access)).or_default().entry(pk.to_owned()).or_default() += 1;
+}
+
+/// The items that a call touches.
+fn count(touches: &mut Touches, operation: &str, body: &Value) {
+    match operation {
+        "GetItem" => touch(touches, "read", &body["Key"]["pk"], ""),
+        "BatchGetItem" => {
+            let tables = body["RequestItems"].as_object().unwrap().values();
+            tables.flat_map(|table| table["Keys"].as_array().unwrap()).for_each(|key| touch(touches, "read", &key["pk"], ""));
+        }
+        "Query" => {
+            let index = body["IndexName"].as_str().map(|index| format!("{index}: ")).unwrap_or_default();
+            touch(touches, "read", &body["ExpressionAttributeValues"][":pk"], &index);
+        }
+        "PutItem" => touch(touches, "write", &body["Item"]["pk"], ""),
+        "UpdateItem" | "DeleteItem" => touch(touches, "write", &body["Key"]["pk"], ""),
+        "TransactWriteItems" => {
+            for write in body["TransactItems"].as_array().unwrap().iter().flat_map(|write| write.as_object().unwrap().values()) {
+                touch(touches, "write", if write["Item"].is_object() { &write["Item"]["pk"] } else { &write["Key"]["pk"] }, "");
+            }
+        }
+        _ => panic!("{operation} is not counted"),
+    }
+}
+
+async fn load() -> Touches {
+    let app = TestApp::start_with(Limits::standard()).await;
+    let caller = |account: u32| app.client().with("cloudfront-viewer-address", &format!("203.0.113.{account}:443"));
+    let body = |account: u32| json!({ "email": format!("user{account}@example.com"), "password": "correct horse battery" });
+    for account in 0..ACCOUNTS {
+        let mut sign_up = body(account);
+        sign_up["verification_callback_url"] = "http://localhost:3000/verify".into();
+        assert_eq!(caller(account).post("/api/v1/auth/password/sign-up", sign_up).await.status(), 200);
+    }
+    app.recorder.clear();
+    for account in (0..ROUNDS).flat_map(|_| 0..ACCOUNTS) {
+        let answer = caller(account).post("/api/v1/auth/password/sign-in", body(account)).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+    }
+    let mut touches = Touches::new();
+    for (operation, body) in app.recorder.calls() {
+        count(&mut touches, &operation, &serde_json::from_str(&body).unwrap());
+    }
+    touches
+}
+
+/// How many items a second one key sees, when it sees `share` of an item with each sign-in.
+fn rates(share: f64, most: f64, is_shared: bool) -> String {
+    let mut text = String::new();
+    for rate in RATES {
+        // A key of an account or an address is met by that account alone: it grows with what one person does, not with the load.
+        let seen = if is_shared { share * f64::from(rate) / 60.0 } else { f64::from(ROUNDS) / 60.0 };
+        let shown = format!("{seen:.1}");
+        let _ = write!(text, " {} |", if seen > most { format!("**{shown}**") } else { shown });
+    }
+    text
+}
+
+#[tokio::test]
+async fn the_hottest_keys_are_those_of_the_table_of_hot_keys() {
+    let mut text = HEAD.to_owned();
+    for ((kind, access), keys) in load().await {
+        let (all, hottest) = (keys.values().sum::<u32>(), keys.values().max().copied().unwrap_or_default());
+        let (each, share) = (f64::from(all) / f64::from(SIGN_INS), f64::from(hottest) / f64::from(SIGN_INS));
+        let is_shared = keys.len() < 5;
+        let rates = rates(share, if access == "read" { READS } else { WRITES }, is_shared);
+        let _ = writeln!(text, "| `{kind}` | {access} | {each:.2} | {:.0} % |{rates}", share / each * 100.0);
+    }
+    expect_file!["../../infra/hot-keys.md"].assert_eq(&text);
+}

@@ -1,0 +1,143 @@
+//! Deleting teams and users leaves no membership behind, however many there are and whatever interrupts it.
+
+use serde_json::{Value, json};
+use shared::entropy::Entropy;
+use shared::model::id::{TeamId, UserId};
+use shared::model::permission::Grant;
+use shared::model::team::{Member, Team};
+use shared::model::user::User;
+use shared::store::{memberships, teams, users};
+use support::{SignedIn, TestApp, refused};
+
+use super::{TEAMS, assert_error, ids, join, members_of, membership, team, teams_of};
+
+/// What is left of memberships in the table.
+fn left(app: &TestApp) -> Vec<(String, String)> {
+    let is_one = |(pk, sk): &(String, String)| pk.starts_with("T#") || (pk.starts_with("U#") && sk.starts_with("TEAM#"));
+    app.table().into_keys().filter(is_one).collect()
+}
+
+/// Adds users to a team without requests: three hundred of them take a while.
+async fn fill(app: &TestApp, team: &str, count: usize) -> Vec<String> {
+    let (project, entropy, team) = (app.project_id(), &app.app.entropy, TeamId::parse(team).unwrap());
+    let mut all = Vec::new();
+    for index in 0..count {
+        let mut user = User { id: UserId::from(entropy.uuid()), ..User::new(entropy, app.now()) };
+        let is_selected = index % 3 == 0;
+        user.selected_team_id = is_selected.then_some(team);
+        let mut writes = vec![users::create(project, &user).unwrap(), teams::join(project, team)];
+        let grants = [Grant("2".to_owned())].into();
+        writes.extend(memberships::create(project, team, &user, &Member::new(app.now()), grants, is_selected).unwrap());
+        app.app.store.transact(writes).await.unwrap();
+        all.push(user.id.to_string());
+    }
+    all
+}
+
+async fn assert_is_gone(app: &TestApp, id: &str, users: &[String]) {
+    assert_eq!(left(app), []);
+    assert_error(&app.server().get(&format!("{TEAMS}/{id}")).await, 404, "TEAM_NOT_FOUND");
+    for user in users.iter().step_by(37) {
+        assert_eq!(app.server().get(&format!("/api/v1/users/{user}")).await.json()["selected_team_id"], Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn a_team_is_deleted_with_its_members_by_whoever_may() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let id = team(&app, "Engines", Some(&ada)).await;
+    join(&app, &id, &bob.user_id).await;
+    let path = format!("{TEAMS}/{id}");
+    assert_error(&app.signed_in(&bob).delete(&path).await, 401, "TEAM_PERMISSION_REQUIRED");
+    assert_eq!(members_of(&app, &id).await.len(), 2);
+    assert_eq!(app.signed_in(&ada).delete(&path).await.status(), 200);
+    assert_is_gone(&app, &id, &[]).await;
+    assert!(teams_of(&app, &ada.user_id).await.is_empty());
+    assert!(ids(&app.server().get(TEAMS).await).is_empty());
+    assert_error(&app.server().delete(&path).await, 404, "TEAM_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_team_of_more_members_than_a_transaction_takes_is_deleted_as_well() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = team(&app, "Engines", Some(&ada)).await;
+    let users = fill(&app, &id, 250).await;
+    assert_eq!(app.signed_in(&ada).delete(&format!("{TEAMS}/{id}")).await.status(), 200);
+    assert_is_gone(&app, &id, &users).await;
+}
+
+#[tokio::test]
+async fn a_deletion_that_is_interrupted_anywhere_leaves_a_team_that_is_gone_and_goes_on_when_sent_again() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let mut interrupted = 0;
+    // Each time the request dies one write later, until it does not die.
+    for write in 0.. {
+        let id = team(&app, "Engines", Some(&ada)).await;
+        let users = fill(&app, &id, 60).await;
+        let path = format!("{TEAMS}/{id}");
+        app.recorder.clear();
+        app.recorder.break_writes(write, usize::MAX, refused("AccessDeniedException"));
+        let answer = app.signed_in(&ada).delete(&path).await;
+        app.recorder.clear();
+        if answer.status() == 200 {
+            break;
+        }
+        interrupted += 1;
+        assert_eq!(answer.status(), 500, "{}", answer.text());
+        if write > 0 {
+            assert_error(&app.server().get(&path).await, 404, "TEAM_NOT_FOUND");
+            assert_error(&app.server().post(&membership(&id, &users[0]), json!({})).await, 404, "TEAM_NOT_FOUND");
+            assert!(teams_of(&app, &users[59]).await.is_empty());
+        }
+        let again = app.signed_in(&ada).delete(&path).await;
+        assert_eq!(again.status(), 200, "after write {write}: {}", again.text());
+        assert_is_gone(&app, &id, &users).await;
+    }
+    assert!(interrupted >= 3, "{interrupted}");
+}
+
+#[tokio::test]
+async fn a_user_is_deleted_with_its_memberships_however_many_and_whatever_interrupts_it() {
+    let app = TestApp::start().await;
+    for teams in [3, 150] {
+        for interrupted in [false, true] {
+            let user = app.sign_up(&format!("u{teams}{interrupted}@example.com")).await;
+            let others = join_many(&app, &user, teams).await;
+            let path = format!("/api/v1/users/{}", user.user_id);
+            if interrupted {
+                app.recorder.break_writes(1, usize::MAX, refused("AccessDeniedException"));
+                let answer = app.server().delete(&path).await;
+                app.recorder.clear();
+                assert_eq!(answer.status(), if teams > 10 { 500 } else { 200 }, "{teams}: {}", answer.text());
+                if answer.status() == 500 {
+                    assert_eq!(app.server().get(&path).await.status(), 200);
+                    assert_eq!(app.server().delete(&path).await.status(), 200);
+                }
+            } else {
+                assert_eq!(app.server().delete(&path).await.status(), 200);
+            }
+            assert_error(&app.server().get(&path).await, 404, "USER_NOT_FOUND");
+            let of_user: Vec<_> = left(&app).into_iter().filter(|(pk, sk)| format!("{pk}{sk}").contains(&user.user_id)).collect();
+            assert_eq!(of_user, []);
+            assert!(members_of(&app, &others[0]).await.is_empty());
+        }
+    }
+}
+
+/// Makes teams and joins them, without requests.
+async fn join_many(app: &TestApp, user: &SignedIn, count: usize) -> Vec<String> {
+    let (project, entropy): (_, &Entropy) = (app.project_id(), &app.app.entropy);
+    let member = app.app.store.user(project, UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap().user;
+    let mut all = Vec::new();
+    for _ in 0..count {
+        let team = Team::new(TeamId::from(entropy.uuid()), "Engines".to_owned(), app.now());
+        let mut writes = vec![teams::create(project, &team).unwrap(), memberships::joins(project, member.id)];
+        writes.extend(memberships::create(project, team.id, &member, &Member::new(app.now()), [].into(), false).unwrap());
+        app.app.store.transact(writes).await.unwrap();
+        all.push(team.id.to_string());
+    }
+    all
+}

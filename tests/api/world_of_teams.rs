@@ -1,0 +1,69 @@
+//! What the events of teams name: a team of two, one that invites, permissions, invitations.
+
+use shared::model::code::Code;
+use shared::model::email::Email;
+use shared::model::id::{InvitationId, ProjectId, TeamId, UserId};
+use shared::model::invitation::{Invitation, LIFE};
+use shared::model::permission::{Grant, PermissionId, Rbac, Scope};
+use shared::model::session::after;
+use shared::model::team::{Member, Team};
+use shared::model::user::User;
+use shared::store::{images, invitations, memberships, teams, users};
+use support::TestApp;
+
+use crate::events::{CODE, picture};
+
+/// The team of `ada@example.com`, who may do everything there.
+pub(crate) const TEAM: &str = "8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d";
+/// A team that invites her.
+const OTHER_TEAM: &str = "9e4d2c1b-7a3f-4b60-8d8e-2f3a4b5c6d7e";
+const MEMBER: &str = "c2a7e5d4-1b3f-4e68-a9c0-5d6e7f8091a2";
+/// A user of no team.
+const STRANGER: &str = "d4b8f6e5-2c40-4f79-8ad1-6e7f8091a2b3";
+const INVITATION: &str = "018f0b6c-2a3b-7c4d-8e5f-6a7b8c9d0e1f";
+/// An invitation to somebody else, of her team.
+const SENT: &str = "018f0b6c-3b4c-7d5e-9f60-7b8c9d0e1f20";
+
+/// The permission of the project that the events name: the second that was defined, after the two that every project has.
+pub(crate) fn audit() -> Grant {
+    Grant("4".to_owned())
+}
+
+fn granted(id: &str) -> std::collections::BTreeSet<Grant> {
+    [Rbac::default().grant(&PermissionId::parse(id).unwrap(), Scope::Team).unwrap()].into()
+}
+
+fn invitation(app: &TestApp, id: &str, team: &str, email: &str, code: &Code) -> Invitation {
+    Invitation {
+        id: InvitationId::parse(id).unwrap(),
+        team_id: TeamId::parse(team).unwrap(),
+        email: Email::parse(email).unwrap(),
+        expires_at: after(app.now(), LIFE),
+        nonce_digest: code.nonce_digest(),
+        used: false,
+    }
+}
+
+pub(crate) async fn write(app: &TestApp, project: &ProjectId, ada: &User) {
+    let (entropy, now) = (&app.app.entropy, app.now());
+    let team = TeamId::parse(TEAM).unwrap();
+    let mut own = Team::new(team, "Analytical Engines".to_owned(), now);
+    own.uploaded_image = Some(picture().digest());
+    let other = Team::new(TeamId::parse(OTHER_TEAM).unwrap(), "Difference Engines".to_owned(), now);
+    let [member, stranger] = [MEMBER, STRANGER].map(|id| User { id: UserId::parse(id).unwrap(), ..User::new(entropy, now) });
+    let (code, sent) = (Code::parse(CODE).unwrap(), Code::new(entropy.code()));
+    let to_ada = invitation(app, INVITATION, OTHER_TEAM, "ada@example.com", &code);
+    let to_eve = invitation(app, SENT, TEAM, "eve@example.com", &sent);
+    let mut writes = vec![
+        teams::create(project, &own).unwrap(),
+        teams::create(project, &other).unwrap(),
+        users::create(project, &member).unwrap(),
+        users::create(project, &stranger).unwrap(),
+        images::put(project, team, &picture().digest(), &picture()).unwrap(),
+    ];
+    writes.extend(memberships::create(project, team, ada, &Member::new(now), granted("team_admin"), true).unwrap());
+    writes.extend(memberships::create(project, team, &member, &Member::new(now), granted("team_member"), false).unwrap());
+    writes.extend(invitations::create(project, &to_ada, &code).unwrap());
+    writes.extend(invitations::create(project, &to_eve, &sent).unwrap());
+    app.app.store.transact(writes).await.unwrap();
+}

@@ -1,0 +1,111 @@
+"""Measures the way of mails through the release gateway, data on disk, into its inbox: one mail, and one to all of ten thousand users.
+
+    cargo build --release --package gateway && python3 tests/bench/mails.py target/release/gateway [recipients]
+
+Only 127.0.0.1 is asked. Ends what it starts.
+"""
+
+import concurrent.futures
+import http.client
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+GATEWAY = sys.argv[1]
+RECIPIENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
+PORT = 8798
+PROJECT = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063"
+KEY = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc"
+HEADERS = {
+    "x-stack-project-id": PROJECT,
+    "x-stack-access-type": "server",
+    "x-stack-secret-server-key": f"ssk_{KEY}",
+    "content-type": "application/json",
+}
+local = threading.local()
+
+
+def call(method, path, body=None):
+    if not hasattr(local, "connection"):
+        local.connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=120)
+    local.connection.request(method, path, json.dumps(body) if body is not None else None, HEADERS)
+    answer = local.connection.getresponse()
+    text = answer.read()
+    assert answer.status < 300, (path, answer.status, text[:300])
+    return json.loads(text)
+
+
+def memory(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmRSS"))
+
+
+def start(folder):
+    keys = {
+        "GATELET_PROJECT_ID": PROJECT,
+        "GATELET_PUBLISHABLE_CLIENT_KEY": f"pck_{KEY}",
+        "GATELET_SECRET_SERVER_KEY": f"ssk_{KEY}",
+        "GATELET_SUPER_SECRET_ADMIN_KEY": f"sak_{KEY}",
+    }
+    arguments = ["--data", folder, "--listen", f"127.0.0.1:{PORT}", "--limits", "off"]
+    gateway = subprocess.Popen([GATEWAY, *arguments], env=keys, stdout=subprocess.DEVNULL)
+    for _ in range(200):
+        try:
+            call("GET", "/health")
+            return gateway
+        except (OSError, http.client.HTTPException):
+            local.__dict__.clear()
+            time.sleep(0.05)
+    raise SystemExit("the gateway does not answer")
+
+
+def delivered(mails, count):
+    while len(os.listdir(mails)) < count:
+        time.sleep(0.001)
+
+
+def one_mail(user, mails):
+    before = len(os.listdir(mails))
+    begin = time.perf_counter()
+    call("POST", "/api/v1/emails/send-email", {"user_ids": [user], "subject": "Hello", "html": "<p>Hello</p>"})
+    delivered(mails, before + 1)
+    return (time.perf_counter() - begin) * 1000
+
+
+def all_users(gateway, mails):
+    before, peak = len(os.listdir(mails)), 0
+    begin = time.perf_counter()
+    answer = call("POST", "/api/v1/emails/send-email", {"all_users": True, "subject": "Hello {{ user.primary_email }}", "html": "<p>Hello</p>"})
+    accepted = time.perf_counter() - begin
+    assert len(answer["results"]) == RECIPIENTS
+    print(f"accepted for {RECIPIENTS} users:      {accepted:6.2f} s", flush=True)
+    while (count := len(os.listdir(mails)) - before) < RECIPIENTS:
+        peak = max(peak, memory(gateway.pid))
+        time.sleep(0.1)
+    seconds = time.perf_counter() - begin
+    print(f"in the inbox of all after:       {seconds:6.2f} s, {count / seconds:.0f} mails/s")
+    print(f"memory while they were sent:     {peak:6.1f} MB at most")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        gateway = start(folder)
+        mails = os.path.join(folder, "mails")
+        try:
+            user = call("POST", "/api/v1/users", {"primary_email": "user0@example.com"})["id"]
+            print(f"one mail, request to inbox:      {statistics.median(one_mail(user, mails) for _ in range(21)):6.1f} ms", flush=True)
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                list(pool.map(lambda number: call("POST", "/api/v1/users", {"primary_email": f"user{number}@example.com"}), range(1, RECIPIENTS)))
+            print(f"memory before:                   {memory(gateway.pid):6.1f} MB")
+            all_users(gateway, mails)
+        finally:
+            gateway.terminate()
+            gateway.wait(timeout=30)
+
+
+main()

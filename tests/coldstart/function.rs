@@ -1,0 +1,128 @@
+//! One process of a function, from its spawning to its end.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gateway::engine::TABLE;
+use serde_json::Value;
+use support::TestApp;
+use tokio::time::timeout;
+
+use crate::runtime_api::{Done, RuntimeApi};
+use crate::table::Endpoint;
+
+/// After this long a function hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What one run showed. CPU time is that of all threads, in user and kernel.
+pub(crate) struct Measured {
+    pub(crate) init: Duration,
+    pub(crate) first: Duration,
+    pub(crate) init_cpu: Duration,
+    pub(crate) first_cpu: Duration,
+    pub(crate) warm: Vec<Duration>,
+    /// Of all warm answers together.
+    pub(crate) warm_cpu: Duration,
+    /// The most memory that was resident, in bytes.
+    pub(crate) memory: u64,
+}
+
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a function, gives it events one after another, and ends it. The first must succeed; the others may be refused, as what they
+/// do is done.
+pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, events: Vec<String>) -> Measured {
+    let mut api = RuntimeApi::start().await;
+    let mut command = Command::new(binary);
+    command.env_clear().envs(environment(endpoint, app, &api.address)).stdout(Stdio::null());
+    let spawned = Instant::now();
+    let mut process = Process(command.spawn().unwrap_or_else(|error| panic!("{}: {error}", binary.display())));
+    let init = asked(&mut api, &mut process).await - spawned;
+    let init_cpu = cpu(&process);
+    let mut answers = Vec::new();
+    let mut first_cpu = Duration::ZERO;
+    for event in events {
+        let is_first = answers.is_empty();
+        api.give(event);
+        let (took, body) = answered(&mut api).await;
+        asked(&mut api, &mut process).await;
+        if is_first {
+            assert!(succeeded(&body), "{}: {}", binary.display(), String::from_utf8_lossy(&body));
+            first_cpu = cpu(&process).saturating_sub(init_cpu);
+        }
+        answers.push(took);
+    }
+    let warm_cpu = cpu(&process).saturating_sub(init_cpu + first_cpu);
+    Measured { init, first: answers[0], init_cpu, first_cpu, warm: answers.split_off(1), warm_cpu, memory: memory(&process) }
+}
+
+fn environment(endpoint: &Endpoint, app: &TestApp, runtime_api: &str) -> Vec<(&'static str, String)> {
+    use secrecy::ExposeSecret as _;
+    let settings = &app.app.settings;
+    let mut environment = vec![
+        ("AWS_LAMBDA_RUNTIME_API", runtime_api.to_owned()),
+        ("AWS_LAMBDA_FUNCTION_NAME", "measured".to_owned()),
+        ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST".to_owned()),
+        ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256".to_owned()),
+        ("AWS_REGION", "eu-central-1".to_owned()),
+        ("AWS_ACCESS_KEY_ID", "measured".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "measured".to_owned()),
+        ("AWS_SESSION_TOKEN", "measured".to_owned()),
+        ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.url.clone()),
+        ("GATELET_TABLE", TABLE.to_owned()),
+        ("GATELET_SECRET", settings.secret.current().expose_secret().to_owned()),
+        ("GATELET_API_URL", settings.api_url.clone()),
+        ("GATELET_STAGE", "measured".to_owned()),
+    ];
+    environment.extend(endpoint.roots.iter().map(|roots| ("SSL_CERT_FILE", roots.display().to_string())));
+    environment
+}
+
+async fn asked(api: &mut RuntimeApi, process: &mut Process) -> Instant {
+    let asked = match timeout(PATIENCE, api.done.recv()).await {
+        Ok(Some(Done::Asks(asked))) => asked,
+        Ok(Some(Done::Fails(error))) => panic!("the function fails: {}", String::from_utf8_lossy(&error)),
+        other => panic!("the function does not ask for an event: {other:?}, {:?}", process.0.try_wait()),
+    };
+    // Its thread is counted when it leaves the processor.
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    asked
+}
+
+async fn answered(api: &mut RuntimeApi) -> (Duration, axum::body::Bytes) {
+    match timeout(PATIENCE, api.done.recv()).await {
+        Ok(Some(Done::Answers { given, answered, body })) => (answered - given, body),
+        Ok(Some(Done::Fails(error))) => panic!("the function fails: {}", String::from_utf8_lossy(&error)),
+        other => panic!("the function does not answer: {other:?}"),
+    }
+}
+
+/// Whether it answers as its operation does when all is well.
+fn succeeded(body: &[u8]) -> bool {
+    let answer: Value = serde_json::from_slice(body).unwrap();
+    answer["statusCode"].as_u64().is_some_and(|status| status < 400) || answer["statusCode"] == 405
+}
+
+/// The time on processors so far, of the scheduler's account of each thread (`Documentation/scheduler/sched-stats.rst`).
+fn cpu(process: &Process) -> Duration {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", process.0.id())).unwrap();
+    let nanoseconds = threads.map(|thread| {
+        let text = std::fs::read_to_string(thread.unwrap().path().join("schedstat")).unwrap_or_default();
+        text.split(' ').next().and_then(|text| text.parse::<u64>().ok()).unwrap_or_default()
+    });
+    Duration::from_nanos(nanoseconds.sum())
+}
+
+fn memory(process: &Process) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.0.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+}

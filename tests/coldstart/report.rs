@@ -1,0 +1,82 @@
+//! What is shown of the runs of a function: medians.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+
+use crate::function::Measured;
+use crate::table::Transport;
+
+/// A line of the table.
+pub(crate) struct Row {
+    name: String,
+    transport: Transport,
+    /// In bytes: of the binary, and as Lambda gets it.
+    size: usize,
+    zipped: usize,
+    init: Duration,
+    first: Duration,
+    /// Of init and the first answer.
+    cpu: Duration,
+    warm: Duration,
+    /// Of one warm answer.
+    warm_cpu: Duration,
+    memory: u64,
+}
+
+impl Row {
+    pub(crate) fn of(name: &str, binary: &Path, transport: Transport, runs: &[Measured]) -> Self {
+        let bytes = std::fs::read(binary).unwrap();
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&bytes).unwrap();
+        let of = |value: fn(&Measured) -> Duration| median(runs.iter().map(value).collect());
+        Self {
+            name: name.to_owned(),
+            transport,
+            size: bytes.len(),
+            zipped: encoder.finish().unwrap().len(),
+            init: of(|run| run.init),
+            first: of(|run| run.first),
+            cpu: of(|run| run.init_cpu + run.first_cpu),
+            warm: of(|run| median(run.warm.clone())),
+            warm_cpu: of(|run| run.warm_cpu / u32::try_from(run.warm.len().max(1)).unwrap()),
+            memory: runs.iter().map(|run| run.memory).max().unwrap_or_default(),
+        }
+    }
+}
+
+fn median<T: Ord + Copy + Default>(mut values: Vec<T>) -> T {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+/// The table, in Markdown.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let mut text = "\
+| function | table by | size, MB | zipped, MB | init, ms | first, ms | CPU of both, ms | warm, ms | CPU of it, ms | memory, MB |
+|---|---|---|---|---|---|---|---|---|---|
+"
+    .to_owned();
+    let millis = |duration: Duration| duration.as_secs_f64() * 1000.0;
+    #[expect(clippy::cast_precision_loss, reason = "a size in bytes is far below 2^52")]
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    for row in rows {
+        let (name, transport) = (&row.name, format!("{:?}", row.transport).to_uppercase());
+        let (size, zipped) = (megabytes(row.size as u64), megabytes(row.zipped as u64));
+        let _ = writeln!(
+            text,
+            "| {name} | {transport} | {size:.2} | {zipped:.2} | {:.1} | {:.1} | {:.1} | {:.2} | {:.2} | {:.1} |",
+            millis(row.init),
+            millis(row.first),
+            millis(row.cpu),
+            millis(row.warm),
+            millis(row.warm_cpu),
+            megabytes(row.memory)
+        );
+    }
+    text
+}

@@ -1,0 +1,92 @@
+"""An app of the deployment: signs up, signs in, and remembers what must outlive an update."""
+
+import base64
+import json
+import re
+import time
+import urllib.error
+import urllib.request
+
+PASSWORD = "correct horse battery"
+
+
+def claims(token):
+    payload = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+
+
+class Client:
+    def __init__(self, stack, keys):
+        self.stack, self.keys = stack, keys
+
+    def send(self, method, path, body=None, access="client", **headers):
+        names = {"client": ("publishable-client-key", "GATELET_PUBLISHABLE_CLIENT_KEY"), "server": ("secret-server-key", "GATELET_SECRET_SERVER_KEY")}
+        header, key = names[access]
+        headers = {f"x-service-{name.replace('_', '-')}": value for name, value in headers.items()}
+        headers |= {"x-service-access-type": access, "x-service-project-id": self.keys["GATELET_PROJECT_ID"], f"x-service-{header}": self.keys[key]}
+        data = None if body is None else json.dumps(body).encode()
+        if data:
+            headers["content-type"] = "application/json"
+        request = urllib.request.Request(self.stack.url + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, json.loads(answer.read() or "null")
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read() or "null")
+
+    def ok(self, *arguments, **options):
+        status, body = self.send(*arguments, **options)
+        assert status == 200, f"{arguments}: {status} {body}"
+        return body
+
+    def sign_in(self, email):
+        return self.ok("POST", "/api/v1/auth/password/sign-in", {"email": email, "password": PASSWORD})
+
+    def mails(self, address):
+        with urllib.request.urlopen(f"{self.stack.endpoint}/_ministack/ses/messages", timeout=10) as answer:
+            messages = json.load(answer)["messages"]
+        return [mail for of_account in messages.values() for mail in of_account if address in mail["To"]]
+
+    def mail(self, address, seconds):
+        for _ in range(seconds * 10):
+            for mail in self.mails(address):
+                return mail
+            time.sleep(0.1)
+        raise AssertionError(f"no mail to {address}")
+
+    def use(self):
+        """Accounts and sessions of this version."""
+        email = "ada@example.com"
+        up = self.ok("POST", "/api/v1/auth/password/sign-up", {"email": email, "password": PASSWORD, "verification_callback_url": "http://localhost:3000/verify"})
+        # MiniStack's LATEST begins after the first records that it sees; then the schedule brings them, within a minute.
+        code = re.search(r"code=([0-9a-z]{45})", self.mail(email, 90)["BodyText"])[1]
+        other = self.ok("POST", "/api/v1/auth/password/sign-up", {"email": "grace@example.com", "password": PASSWORD, "verification_callback_url": "http://localhost:3000/verify"})
+        self.ok("PATCH", "/api/v1/users/me", {"display_name": "Grace"}, access_token=other["access_token"])
+        return {"email": email, "code": code, **up, "other": other}
+
+    def has_kept(self, kept):
+        """Every account, session and code of before is there."""
+        me = self.ok("GET", "/api/v1/users/me", access_token=kept["access_token"])
+        assert (me["id"], me["primary_email"]) == (kept["user_id"], kept["email"]), me
+        fresh = self.ok("POST", "/api/v1/auth/sessions/current/refresh", {}, refresh_token=kept["refresh_token"])["access_token"]
+        sessions = self.ok("GET", "/api/v1/auth/sessions", access_token=fresh)["items"]
+        # Newest first: the sign-ins since, and then the one that the refresh token is of.
+        assert [session["is_current_session"] for session in sessions].index(True) == len(sessions) - 1, sessions
+        self.ok("POST", "/api/v1/contact-channels/verify", {"code": kept["code"]})
+        assert self.ok("GET", "/api/v1/users/me", access_token=fresh)["primary_email_verified"] is True
+        assert self.sign_in(kept["email"])["user_id"] == kept["user_id"]
+        users = self.ok("GET", "/api/v1/users", access="server")["items"]
+        assert {user["id"]: user["display_name"] for user in users} == {kept["user_id"]: None, kept["other"]["user_id"]: "Grace"}, users
+
+    def has_tokens_of(self, seconds):
+        """The parameter of the stack is the one of the functions."""
+        token = claims(self.sign_in("ada@example.com")["access_token"])
+        assert token["exp"] - token["iat"] == seconds, token
+
+    def loses_no_mail(self):
+        """A mail of the new version goes out once, by the stream."""
+        email = "lin@example.com"
+        self.ok("POST", "/api/v1/auth/password/sign-up", {"email": email, "password": PASSWORD, "verification_callback_url": "http://localhost:3000/verify"})
+        self.mail(email, 20)
+        time.sleep(2)
+        assert len(self.mails(email)) == 1

@@ -1,0 +1,32 @@
+"""Makes an older version of what is checked in: an area is not there yet, some functions have other code, and a parameter another value."""
+
+import re
+
+#: The area that the older version lacks.
+MISSING = "Content"
+#: A function, and the one whose code it has in the older version.
+OLD_CODE = ("edge-check-version", "edge-health")
+
+
+def make(folder):
+    template = folder / "infra" / "template.yaml"
+    text = template.read_text()
+    younger = re.sub(rf"  {MISSING}:\n(?:    .*\n)+\n", "", text)
+    assert younger != text, "the template has no such stack"
+    template.write_text(younger)
+    # Code that answers something else, and code that is another file and answers the same.
+    name, other = OLD_CODE
+    functions = folder / "target" / "lambda"
+    (functions / name / "bootstrap").write_bytes((functions / other / "bootstrap").read_bytes())
+    for function in functions.glob("users-*"):
+        with open(function / "bootstrap", "ab") as file:
+            file.write(b"older")
+
+
+def answers(client):
+    """Whether the older version is the one that answers."""
+    # The fallback of any version knows the path, and that no function is behind it.
+    without_area = client.send("GET", "/api/v1/apps")[0] == 405
+    old_code = client.send("POST", "/api/v1/check-version", {"clientVersion": "0.0.0"})[0] == 404
+    assert without_area == old_code, (without_area, old_code)
+    return old_code

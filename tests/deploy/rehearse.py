@@ -1,0 +1,120 @@
+"""Deploys an older version, uses it, deploys the checked-in one over it, and looks that nothing was lost; see `run`."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import older
+from client import Client
+from stack import Emulator, Stack
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TARGET, TOOLS = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+#: A domain that SES has verified.
+SENDER = "gatelet.example"
+START = time.monotonic()
+
+
+def step(text):
+    print(f"== {text} ({time.monotonic() - START:.0f} s)", flush=True)
+
+
+def lay_out(folder):
+    """The templates as they are checked in, and the functions where these look for them."""
+    shutil.copytree(ROOT / "infra" / "stacks", folder / "infra" / "stacks")
+    shutil.copy(ROOT / "infra" / "template.yaml", folder / "infra")
+    shutil.copy(ROOT / "infra" / "samconfig.toml", folder / "infra")
+    for source in sorted((ROOT / "functions").glob("*/src/bin/*.rs")):
+        function = folder / "target" / "lambda" / source.stem
+        function.mkdir(parents=True)
+        # Without the symbols, which are nine tenths of a debug build.
+        subprocess.run(["strip", "-o", function / "bootstrap", TARGET / "debug" / source.stem], check=True)
+
+
+def gateway(stack, *arguments, check=True):
+    command = [TARGET / "debug" / "gateway", *arguments, "--table", stack.output("TableName")]
+    environment = {**os.environ, "AWS_ENDPOINT_URL": stack.endpoint, "GATELET_SECRET": stack.secret()}
+    return subprocess.run(command, env=environment, check=check, capture_output=True, text=True)
+
+
+def new_project(stack, name):
+    keys = gateway(stack, "project", "create", name).stdout
+    keys = dict(line.split("=", 1) for line in keys.splitlines())
+    gateway(stack, "project", "set", keys["GATELET_PROJECT_ID"], "config.allow_localhost=true")
+    return keys
+
+
+def parameters(**changed):
+    """Everything comes from one address here, so there are no limits."""
+    return {"Limits": "off", "Architecture": "x86_64", "Sender": f"noreply@{SENDER}", "SenderIdentity": SENDER, **changed}
+
+
+def rehearse(folder, stack):
+    stack.aws("sesv2").create_email_identity(EmailIdentity=SENDER)
+    step("sam deploy: an older version")
+    old, new = folder / "older", folder / "new"
+    lay_out(old)
+    lay_out(new)
+    older.make(old)
+    stack.deploy(old, **parameters(AccessTokenSeconds="900"))
+    client = Client(stack, new_project(stack, "Rehearsal"))
+    assert older.answers(client)
+    kept = client.use()
+    client.has_tokens_of(seconds=900)
+
+    step("sam deploy: the checked-in version over it")
+    stack.deploy(new, **parameters(AccessTokenSeconds="600"))
+    assert not older.answers(client)
+    client.has_tokens_of(seconds=600)
+    client.has_kept(kept)
+    client.loses_no_mail()
+
+
+def doctor(stack):
+    step("gateway doctor")
+    asked = ["--api-url", stack.url, "--sender", SENDER, "--configuration-set", stack.output("ConfigurationSet")]
+    done = gateway(stack, "doctor", *asked, check=False)
+    print(done.stdout, done.stderr, flush=True)
+    # MiniStack's CloudFormation leaves these two out of a table.
+    fine = all(line.startswith("ok ") or line.split()[1] in ("expiry", "backups") for line in done.stdout.splitlines())
+    assert done.returncode == 0 and fine, "a deployment of the template is as it should be"
+    done = gateway(stack, "doctor", "--sender", "nobody.example", check=False)
+    assert done.returncode == 1 and "nobody.example are refused" in done.stdout, done.stdout
+
+
+def sdk(stack):
+    step("the published SDK against the deployment")
+    # A suite that sets limits of its own, and one that breaks connections, are about a gateway.
+    suite = [file.name for file in sorted((ROOT / "tests/sdk/suite").glob("*.test.js")) if file.name not in ("limits.test.js", "retry.test.js")]
+    settings = {
+        "DEPLOYMENT": stack.url,
+        "DEPLOYMENT_TABLE": stack.output("TableName"),
+        "DEPLOYMENT_MAILS": f"{stack.endpoint}/_ministack/ses/messages",
+        "AWS_ENDPOINT_URL": stack.endpoint,
+        "GATELET_SECRET": stack.secret(),
+        "GATEWAY": str(TARGET / "debug" / "gateway"),
+        "VERSIONS": "2.8.108",
+    }
+    subprocess.run([ROOT / "tests/sdk/run", *(f"suite/{name}" for name in suite)], env={**os.environ, **settings}, check=True)
+
+
+def main():
+    # Ended from outside, it ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        with Emulator(TOOLS, folder / "emulator.log") as emulator:
+            stack = Stack(emulator, TOOLS)
+            rehearse(folder, stack)
+            doctor(stack)
+            sdk(stack)
+            stack.has_no_dead_letters()
+    step("the rehearsal is over")
+
+
+main()

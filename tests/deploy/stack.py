@@ -1,0 +1,108 @@
+"""The emulator as a process, and a stack on it."""
+
+import os
+import pathlib
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import boto3
+
+NAME = "gatelet"
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Emulator:
+    """MiniStack on a port of its own, ended with the block."""
+
+    def __init__(self, tools, log):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        settings = {
+            "GATEWAY_PORT": str(self.port),
+            "BIND_HOST": "127.0.0.1",
+            "MINISTACK_REGION": os.environ["AWS_REGION"],
+            # A function may do what its role says, as on AWS. The key `test` is the operator's, who may do everything.
+            "AUTH": "true",
+            # Without it, functions would look for AWS itself.
+            "AWS_ENDPOINT_URL": self.url,
+            "LOG_LEVEL": "WARNING",
+        }
+        self.log = log
+        with open(log, "wb") as out:
+            command = [tools / "python", HERE / "emulator.py"]
+            self.process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(log.parent), **settings}, stdout=out, stderr=out, cwd=log.parent)
+
+    def __enter__(self):
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"{self.url}/_ministack/health", timeout=1)
+                return self
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        self.end()
+        raise SystemExit(f"MiniStack does not start: {self.log.read_text()[-3000:]}")
+
+    def __exit__(self, kind, *_):
+        self.end()
+        if kind:
+            print(self.log.read_text(errors="replace")[-8000:])
+
+    def end(self):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+class Stack:
+    """What an operator has: `sam deploy`, and the outputs of the stack."""
+
+    def __init__(self, emulator, tools):
+        self.endpoint = emulator.url
+        self.tools = tools
+        self.clients = {}
+
+    def aws(self, service):
+        if service not in self.clients:
+            self.clients[service] = boto3.client(service, endpoint_url=self.endpoint)
+        return self.clients[service]
+
+    def deploy(self, folder, **parameters):
+        command = [self.tools / "python", HERE / "sam.py", "deploy", "--template", "infra/template.yaml", "--no-confirm-changeset", "--no-progressbar"]
+        command += ["--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items())]
+        # It leaves its archives where temporary files are.
+        environment = {**os.environ, "AWS_ENDPOINT_URL": self.endpoint, "TMPDIR": str(folder)}
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"sam deploy failed:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+        self.outputs = None
+
+    def output(self, name):
+        if not self.outputs:
+            (stack,) = self.aws("cloudformation").describe_stacks(StackName=NAME)["Stacks"]
+            assert stack["StackStatus"] in ("CREATE_COMPLETE", "UPDATE_COMPLETE"), stack["StackStatus"]
+            self.outputs = {one["OutputKey"]: one["OutputValue"] for one in stack["Outputs"]}
+        return self.outputs[name]
+
+    @property
+    def url(self):
+        # Names below localhost lead nowhere on many machines, so the path names the API.
+        api = self.output("ApiEndpoint").split("//")[1].split(".")[0]
+        return f"{self.endpoint}/_aws/execute-api/{api}/$default"
+
+    def secret(self):
+        return self.aws("secretsmanager").get_secret_value(SecretId=self.output("SecretArn"))["SecretString"]
+
+    def has_no_dead_letters(self):
+        attributes = self.aws("sqs").get_queue_attributes(QueueUrl=self.output("DeadLetters"), AttributeNames=["All"])["Attributes"]
+        assert attributes["ApproximateNumberOfMessages"] == "0", attributes

@@ -1,0 +1,38 @@
+"""Compares the sizes of functions with those of `sizes.json`: what a function weighs, each of its cold starts carries.
+
+    python3 tests/lambda/sizes.py DIR            # DIR is where `cargo lambda build --release` has put the functions
+    python3 tests/lambda/sizes.py DIR --accept   # takes today's sizes
+"""
+
+import json
+import pathlib
+import sys
+import zlib
+
+TABLE = pathlib.Path(__file__).with_name("sizes.json")
+# A new compiler alone changes sizes by a percent or two.
+MOST_GROWTH = 1.05
+
+
+def main():
+    folder, accept = pathlib.Path(sys.argv[1]), "--accept" in sys.argv[2:]
+    known = json.loads(TABLE.read_text(encoding="utf-8"))
+    sizes, grown = {}, []
+    for name, before in known.items():
+        binary = (folder / name / "bootstrap").read_bytes()
+        sizes[name] = len(binary)
+        if len(binary) > before * MOST_GROWTH:
+            grown.append(name)
+        growth = (len(binary) / before - 1) * 100
+        print(f"   {name}: {len(binary):,} bytes, {len(zlib.compress(binary)):,} zipped, {growth:+.1f} % against sizes.json")
+    if accept:
+        TABLE.write_text(json.dumps(sizes, indent=4) + "\n", encoding="utf-8")
+    elif grown:
+        raise SystemExit(
+            f"{', '.join(grown)} grew by more than {MOST_GROWTH - 1:.0%}. `cargo bloat` or `nm --size-sort` on a build with\n"
+            "CARGO_PROFILE_RELEASE_STRIP=none shows what came in. If it is worth it, say so in CHANGELOG.md under Unreleased, and take\n"
+            f"the new sizes with: python3 tests/lambda/sizes.py {folder} --accept"
+        )
+
+
+main()

@@ -1,0 +1,96 @@
+// Templates, themes, drafts and previews by the admin app, and what users say of the mails that they want.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { throwsCode, world } from "../support/world.js";
+
+const w = world();
+const MARKETING = "Marketing";
+
+test("a template is created, changed, listed, sent and deleted", async () => {
+  const [admin, server] = [w.admin(), w.server()];
+  const { email, user } = await w.signedUp();
+  const { id } = await admin.createEmailTemplate("Offer");
+  await admin.updateEmailTemplate(id, "<p>Only for {{ variables.name }}</p>", false);
+  const listed = (await admin.listEmailTemplates()).find((template) => template.id === id);
+  assert.deepEqual([listed.displayName, listed.themeId], ["Offer", false]);
+  await server.sendEmail({ userIds: [user.id], templateId: id, subject: "An offer", variables: { name: "you & me" } });
+  const mail = await w.inbox.next(email);
+  assert.deepEqual([mail.subject, mail.html], ["An offer", "<p>Only for you &amp; me</p>"]);
+  await admin.deleteEmailTemplate(id);
+  assert.ok((await admin.listEmailTemplates()).every((template) => template.id !== id));
+});
+
+test("a theme goes around what is sent with it", async () => {
+  const admin = w.admin();
+  const { email, user } = await w.signedUp();
+  const { id } = await admin.createEmailTheme("Loud");
+  await admin.updateEmailTheme(id, "<u>{{ content }}</u>");
+  assert.ok((await admin.listEmailThemes()).some((theme) => theme.id === id && theme.displayName === "Loud"));
+  await w.server().sendEmail({ userIds: [user.id], subject: "Themed", html: "<p>x</p>", themeId: id });
+  assert.equal((await w.inbox.next(email)).html, "<u><p>x</p></u>");
+  await admin.deleteEmailTheme(id);
+  assert.ok((await admin.listEmailThemes()).every((theme) => theme.id !== id));
+});
+
+test("a draft is sent, and says when", async () => {
+  const admin = w.admin();
+  const { email, user } = await w.signedUp();
+  const { id } = await admin.createEmailDraft({ displayName: "News", tsxSource: "<p>Soon</p>" });
+  await admin.updateEmailDraft(id, { tsxSource: "<p>Now</p>" });
+  const draft = async () => (await admin.listEmailDrafts()).find((one) => one.id === id);
+  assert.equal((await draft()).sentAt, null);
+  await w.server().sendEmail({ userIds: [user.id], draftId: id, subject: "News" });
+  assert.match((await w.inbox.next(email)).html, /<p>Now<\/p>/);
+  await admin.refreshEmailDrafts?.();
+  assert.ok(Date.now() - (await draft()).sentAt.getTime() < 60_000);
+  await admin.deleteEmailDraft(id);
+  assert.equal(await draft(), undefined);
+});
+
+test("a preview shows what a template becomes, and why it does not", async () => {
+  const admin = w.admin();
+  const html = await admin.getEmailPreview({ templateTsxSource: "<p>{{ project.display_name }}</p>", themeTsxSource: "<i>{{ content }}</i>" });
+  assert.match(html, /^<i><p>.+<\/p><\/i>$/);
+  await throwsCode(admin.getEmailPreview({ templateTsxSource: "{{ variables.nobody }}", themeId: false }), "EMAIL_RENDERING_ERROR");
+  await throwsCode(admin.getEmailPreview({ templateTsxSource: "export function EmailTemplate() {}", themeId: false }), "SCHEMA_ERROR");
+});
+
+test("a user refuses marketing, gets none, and wants it again", async () => {
+  const { email, user } = await w.signedUp();
+  const marketing = async () => (await user.listNotificationCategories()).find(({ name }) => name === MARKETING);
+  const [all, first] = [await user.listNotificationCategories(), await marketing()];
+  assert.deepEqual(all.map(({ name, canDisable, enabled }) => [name, canDisable, enabled]), [["Transactional", false, true], [MARKETING, true, true]]);
+  await first.setEnabled(false);
+  assert.equal((await marketing()).enabled, false);
+  const send = (subject, notificationCategoryName) => w.server().sendEmail({ userIds: [user.id], subject, html: "<p>x</p>", notificationCategoryName });
+  await send("Offer", MARKETING);
+  await send("Receipt", "Transactional");
+  assert.equal((await w.inbox.next(email)).subject, "Receipt");
+  const seen = await w.server().getUser(user.id);
+  const ofServer = (await seen.listNotificationCategories()).find(({ name }) => name === MARKETING);
+  assert.equal(ofServer.enabled, false);
+  await ofServer.setEnabled(true);
+  await send("Another offer", MARKETING);
+  assert.equal((await w.inbox.next(email)).subject, "Another offer");
+});
+
+test("the link of a mail unsubscribes by one click", async () => {
+  const { email, user } = await w.signedUp();
+  await w.server().sendEmail({ userIds: [user.id], subject: "Offer", html: "<p>x</p>", notificationCategoryName: MARKETING });
+  const [link] = (await w.inbox.next(email)).text.match(/https?:\S+unsubscribe-link\?code=\w{45}/);
+  const answer = await fetch(link, { method: "POST", body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }) });
+  assert.equal(answer.status, 200);
+  const marketing = (await user.listNotificationCategories()).find(({ name }) => name === MARKETING);
+  assert.equal(marketing.enabled, false);
+});
+
+test("a boost multiplies the rate, once", async () => {
+  const server = w.server();
+  await server.activateEmailCapacityBoost();
+  const { capacity } = await server.getEmailDeliveryStats();
+  assert.deepEqual([capacity.is_boost_active, capacity.boost_multiplier], [true, 4]);
+  assert.ok(new Date(capacity.boost_expires_at).getTime() > Date.now() + 3_600_000);
+  await throwsCode(server.activateEmailCapacityBoost(), "EMAIL_CAPACITY_BOOST_ALREADY_ACTIVE");
+});

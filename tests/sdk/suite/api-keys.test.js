@@ -1,0 +1,44 @@
+// Sets of API keys, as an administrator makes and revokes them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { world } from "../support/world.js";
+
+const w = world();
+
+const wanted = () => ({
+  description: "Backend",
+  expiresAt: new Date(Date.now() + 3_600_000),
+  hasPublishableClientKey: true,
+  hasSecretServerKey: true,
+  hasSuperSecretAdminKey: false,
+});
+
+test("a set is made, opens the project, and is listed without its keys", async () => {
+  const admin = w.admin();
+  const made = await admin.createInternalApiKey(wanted());
+  assert.match(made.secretServerKey, /^ssk_/);
+  assert.match(made.publishableClientKey, /^pck_/);
+  assert.equal(made.superSecretAdminKey ?? null, null);
+  const user = await w.server({ secretServerKey: made.secretServerKey }).createUser({ displayName: "Made with the new key" });
+  assert.equal((await w.server().getUser(user.id)).displayName, "Made with the new key");
+  const [listed, first] = await admin.listInternalApiKeys();
+  assert.equal(listed.id, made.id);
+  assert.deepEqual([listed.description, listed.secretServerKey.lastFour], ["Backend", made.secretServerKey.slice(-4)]);
+  assert.equal(listed.isValid(), true);
+  assert.equal(first.description, "Made with the project");
+  assert.equal(first.isValid(), true);
+});
+
+test("a revoked set opens nothing", async () => {
+  const admin = w.admin();
+  const made = await admin.createInternalApiKey(wanted());
+  const server = w.server({ secretServerKey: made.secretServerKey });
+  await server.createUser({});
+  await made.revoke();
+  await assert.rejects(server.createUser({}), (error) => error.errorCode === "INVALID_SECRET_SERVER_KEY" || /secret server key/.test(error.message));
+  const listed = (await admin.listInternalApiKeys()).find(({ id }) => id === made.id);
+  assert.equal(listed.isValid(), false);
+  assert.equal(listed.whyInvalid(), "manually-revoked");
+});

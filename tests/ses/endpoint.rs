@@ -1,0 +1,93 @@
+//! An endpoint in place of SES that does as a test says, and keeps what it was sent.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// What the endpoint does with a request.
+#[derive(Debug, Clone)]
+pub(crate) enum Behaviour {
+    /// Answers with this status and body.
+    Answer(u16, Value),
+    /// Closes the connection before it has read anything.
+    CutBeforeReading,
+    /// Reads the whole request, and closes the connection.
+    CutAfterReading,
+    /// Reads the whole request, and begins an answer that it does not end.
+    CutWhileAnswering,
+    /// Reads the whole request, and says nothing.
+    Silence,
+}
+
+pub(crate) struct Endpoint {
+    pub(crate) url: String,
+    requests: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Endpoint {
+    /// Behaves in these ways, one after another, and in the last one from then on.
+    pub(crate) async fn start(behaviours: Vec<Behaviour>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        tokio::spawn(async move {
+            let mut turn = 0;
+            while let Ok((stream, _)) = listener.accept().await {
+                let behaviour = behaviours[turn.min(behaviours.len() - 1)].clone();
+                turn += 1;
+                tokio::spawn(serve(stream, behaviour, Arc::clone(&seen)));
+            }
+        });
+        Self { url, requests }
+    }
+
+    /// The bodies of the requests that were read to their end.
+    pub(crate) fn requests(&self) -> Vec<Value> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+async fn serve(mut stream: TcpStream, behaviour: Behaviour, seen: Arc<Mutex<Vec<Value>>>) {
+    if matches!(behaviour, Behaviour::CutBeforeReading) {
+        return;
+    }
+    let request = read(&mut stream).await;
+    seen.lock().unwrap().push(request);
+    match behaviour {
+        Behaviour::Answer(status, body) => {
+            let body = body.to_string();
+            let head = format!(
+                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                body.len()
+            );
+            stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+        }
+        Behaviour::CutWhileAnswering => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"Mess").await.unwrap();
+        }
+        Behaviour::Silence => tokio::time::sleep(Duration::from_secs(60)).await,
+        Behaviour::CutBeforeReading | Behaviour::CutAfterReading => {}
+    }
+}
+
+/// Reads a request to its end, and gives its body.
+async fn read(stream: &mut TcpStream) -> Value {
+    let mut bytes = Vec::new();
+    loop {
+        let mut buffer = [0; 4096];
+        let count = stream.read(&mut buffer).await.unwrap();
+        assert!(count > 0, "the client ends the connection within its request");
+        bytes.extend_from_slice(&buffer[..count]);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        assert!(head.starts_with("POST /v2/email/outbound-emails "), "{head}");
+        let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok());
+        if body.len() >= length.unwrap() {
+            return serde_json::from_str(body).unwrap();
+        }
+    }
+}

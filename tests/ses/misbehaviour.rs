@@ -1,0 +1,146 @@
+//! What becomes of a mail when SES refuses, is silent, or is cut off: tried again is only what surely did not go out.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::TestApp;
+
+use super::endpoint::{Behaviour, Endpoint};
+use super::{deliver, entry, outbox, ses};
+
+fn taken() -> Behaviour {
+    Behaviour::Answer(200, json!({ "MessageId": "0107" }))
+}
+
+fn refused(status: u16, code: &str) -> Behaviour {
+    Behaviour::Answer(status, json!({ "__type": code, "message": format!("{code}, says SES") }))
+}
+
+/// Delivers one mail to an endpoint that behaves like this, and gives its entry.
+async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, Endpoint, Value, String) {
+    let endpoint = Endpoint::start(behaviours).await;
+    let (app, id) = outbox(json!({})).await;
+    deliver(&app, &ses(&endpoint.url, Some("gatelet"))).await;
+    let entry = entry(&app, &id).await;
+    (app, endpoint, entry, id)
+}
+
+#[tokio::test]
+async fn a_mail_carries_its_content_its_tags_and_its_configuration_set() {
+    let (app, endpoint, entry, id) = delivered(vec![taken()]).await;
+    assert_eq!((&entry["status"], &entry["can_have_delivery_info"]), (&json!("sent"), &json!(true)));
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), 1);
+    let request = &requests[0];
+    assert_eq!(request["FromEmailAddress"], "\"Development\" <noreply@example.com>");
+    assert_eq!(request["Destination"], json!({ "ToAddresses": ["ada@example.com"] }));
+    assert_eq!(request["ConfigurationSetName"], "gatelet");
+    let content = &request["Content"]["Simple"];
+    assert_eq!(content["Subject"], json!({ "Data": "Grüße", "Charset": "UTF-8" }));
+    assert_eq!(content["Body"]["Html"]["Data"], "<p>Hello</p>");
+    assert!(content["Body"]["Text"]["Data"].as_str().unwrap().contains("Hello"));
+    let tags = request["EmailTags"].as_array().unwrap();
+    let tag = |name: &str| tags.iter().find(|tag| tag["Name"] == name).unwrap()["Value"].clone();
+    assert_eq!((tag("gatelet-entry"), tag("gatelet-project")), (json!(id), json!(app.project_id())));
+    assert_eq!(tag("gatelet-attempt"), entry["started_sending_at_millis"].to_string());
+}
+
+#[tokio::test]
+async fn without_a_configuration_set_nothing_will_be_reported() {
+    let endpoint = Endpoint::start(vec![taken()]).await;
+    let (app, id) = outbox(json!({})).await;
+    deliver(&app, &ses(&endpoint.url, None)).await;
+    let entry = entry(&app, &id).await;
+    assert_eq!((&entry["status"], &entry["can_have_delivery_info"]), (&json!("sent"), &json!(false)));
+    assert_eq!(endpoint.requests()[0]["ConfigurationSetName"], Value::Null);
+}
+
+#[tokio::test]
+async fn what_ses_refuses_for_now_is_tried_again_and_sent_once() {
+    for (status, code) in
+        [(429, "TooManyRequestsException"), (400, "LimitExceededException"), (400, "SendingPausedException"), (400, "ThrottlingException")]
+    {
+        let (app, endpoint, entry, id) = delivered(vec![refused(status, code), taken()]).await;
+        assert_eq!((&entry["status"], &entry["send_retries"]), (&json!("scheduled"), &json!(1)), "{code}");
+        let error = &entry["send_attempt_errors"][0];
+        assert_eq!((&error["attempt_number"], &error["external_details"]["errorType"]), (&json!(1), &json!("TEMPORARY")), "{code}");
+        assert!(error["internal_message"].as_str().unwrap().starts_with(code), "{error}");
+        assert!(!error["external_message"].as_str().unwrap().contains(code), "{error}");
+
+        app.advance(SignedDuration::from_secs(60));
+        deliver(&app, &ses(&endpoint.url, None)).await;
+        assert_eq!(super::entry(&app, &id).await["status"], "sent", "{code}");
+        assert_eq!(endpoint.requests().len(), 2, "{code}");
+    }
+}
+
+#[tokio::test]
+async fn after_five_attempts_it_is_a_server_error_that_tells_all_of_them() {
+    let (app, endpoint, _, id) = delivered(vec![refused(429, "TooManyRequestsException")]).await;
+    for _ in 0..10 {
+        app.advance(SignedDuration::from_mins(10));
+        deliver(&app, &ses(&endpoint.url, None)).await;
+    }
+    let entry = entry(&app, &id).await;
+    assert_eq!((&entry["status"], endpoint.requests().len()), (&json!("server-error"), 5));
+    let errors = entry["send_attempt_errors"].as_array().unwrap();
+    assert_eq!(errors.iter().map(|error| error["attempt_number"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+}
+
+#[tokio::test]
+async fn what_ses_refuses_for_good_is_not_tried_again() {
+    for (status, code, class) in [
+        (400, "MessageRejected", "REJECTED"),
+        (400, "MailFromDomainNotVerifiedException", "REJECTED"),
+        (400, "BadRequestException", "REJECTED"),
+        (404, "NotFoundException", "REJECTED"),
+        (403, "AccessDeniedException", "AUTH_FAILED"),
+        (403, "InvalidSignatureException", "AUTH_FAILED"),
+    ] {
+        let (app, endpoint, entry, _) = delivered(vec![refused(status, code), taken()]).await;
+        assert_eq!(entry["status"], "server-error", "{code}");
+        let error = &entry["send_attempt_errors"][0];
+        assert_eq!(error["external_details"]["errorType"], class, "{code}");
+        assert!(error["internal_message"].as_str().unwrap().contains(&format!("{code}, says SES")), "{error}");
+        app.advance(SignedDuration::from_hours(2));
+        deliver(&app, &ses(&endpoint.url, None)).await;
+        assert_eq!(endpoint.requests().len(), 1, "{code}");
+    }
+}
+
+#[tokio::test]
+async fn a_mail_of_which_nobody_knows_whether_it_went_out_is_not_sent_again() {
+    for behaviour in [
+        Behaviour::CutBeforeReading,
+        Behaviour::CutAfterReading,
+        Behaviour::CutWhileAnswering,
+        Behaviour::Silence,
+        refused(500, "InternalFailure"),
+        refused(503, "ServiceUnavailable"),
+    ] {
+        let (app, endpoint, entry, id) = delivered(vec![behaviour.clone(), taken()]).await;
+        assert_eq!(entry["status"], "server-error", "{behaviour:?}");
+        assert_eq!(entry["send_attempt_errors"][0]["external_details"]["errorType"], "UNKNOWN", "{behaviour:?}");
+        assert!(entry["server_error"].as_str().unwrap().contains("may have gone out"), "{entry}");
+        let before = endpoint.requests().len();
+        app.advance(SignedDuration::from_hours(2));
+        deliver(&app, &ses(&endpoint.url, None)).await;
+        assert_eq!((endpoint.requests().len(), super::entry(&app, &id).await), (before, entry), "{behaviour:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_mail_service_that_cannot_be_reached_is_tried_again() {
+    // A port that nobody listens at.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let (app, id) = outbox(json!({})).await;
+    deliver(&app, &ses(&url, None)).await;
+    let first = entry(&app, &id).await;
+    assert_eq!((&first["status"], &first["send_retries"]), (&json!("scheduled"), &json!(1)), "{first}");
+
+    let endpoint = Endpoint::start(vec![taken()]).await;
+    app.advance(SignedDuration::from_secs(60));
+    deliver(&app, &ses(&endpoint.url, None)).await;
+    assert_eq!((&entry(&app, &id).await["status"], endpoint.requests().len()), (&json!("sent"), 1));
+}

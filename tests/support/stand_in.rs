@@ -1,0 +1,145 @@
+//! What stands in for the providers of the catalog: at `/<host>/<path>` it answers what `https://<host>/<path>` is said to, and refuses
+//! what that provider would refuse.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::response::{IntoResponse, Json, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, Method, StatusCode, Uri};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use shared::oauth::catalog::{self, ClientAuth, Identity};
+use tokio::task::JoinHandle;
+use url::Url;
+
+use crate::START;
+use crate::provider::Key;
+
+const CLIENT_ID: &str = "client of the app";
+const CLIENT_SECRET: &str = "secret: 100%";
+const ACCESS_TOKEN: &str = "the provider's token";
+const CODE: &str = "the provider's code";
+
+/// A provider of the catalog that answers until it is dropped.
+pub struct StandIn {
+    pub url: String,
+    inner: Arc<Inner>,
+    server: JoinHandle<()>,
+}
+
+struct Inner {
+    provider: &'static catalog::Provider,
+    /// What the account is, by the URLs at which the provider tells it; `""` is the ID token.
+    documents: HashMap<String, Value>,
+    /// What the browser brought: the challenge, the nonce and the redirect URI.
+    asked: Mutex<HashMap<String, String>>,
+    key: Key,
+    now: i64,
+}
+
+impl StandIn {
+    pub async fn start(provider_id: &str, documents: HashMap<String, Value>) -> Self {
+        let provider = catalog::find(provider_id).unwrap();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let inner = Arc::new(Inner {
+            provider,
+            documents,
+            asked: Mutex::default(),
+            key: Key::new(1),
+            now: START.parse::<Timestamp>().unwrap().as_second(),
+        });
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&inner));
+        let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url, inner, server }
+    }
+
+    /// As a project's setting.
+    pub fn setting(&self) -> Value {
+        json!({ "id": self.inner.provider.id, "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET })
+    }
+
+    /// The user allows what `location` asks for; gives the provider's code and the state.
+    pub fn allow(&self, location: &Url) -> (String, String) {
+        let provider = self.inner.provider;
+        let asked: HashMap<String, String> = location.query_pairs().into_owned().collect();
+        let endpoint = provider.authorization_endpoint.replace(catalog::TENANT, "common").replace("https://", &format!("{}/", self.url));
+        assert!(location.as_str().starts_with(&format!("{endpoint}?")), "{location}");
+        assert_eq!((asked["client_id"].as_str(), asked["scope"].as_str()), (CLIENT_ID, provider.scope));
+        assert!(provider.extra.iter().all(|(name, value)| asked[*name] == *value), "{location}");
+        let state = asked["state"].clone();
+        *self.inner.asked.lock().unwrap() = asked;
+        (CODE.to_owned(), state)
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let url = format!("https:/{}", uri.path_and_query().unwrap());
+    let provider = inner.provider;
+    if method == Method::POST && url == provider.token_endpoint.replace(catalog::TENANT, "common") {
+        return inner.token(&headers, &body);
+    }
+    if let Identity::IdToken { jwks_uri, .. } = provider.identity
+        && url == jwks_uri
+    {
+        return Json(json!({ "keys": [inner.key.jwk()] })).into_response();
+    }
+    let is_bearer = headers.get("authorization").is_some_and(|value| value == &format!("Bearer {ACCESS_TOKEN}"));
+    match (inner.documents.get(&url), provider.identity) {
+        (_, Identity::Api(api)) if api.client_id_header.is_some_and(|name| headers.get(name).is_none_or(|id| id != CLIENT_ID)) => {
+            StatusCode::BAD_REQUEST.into_response()
+        }
+        (Some(document), _) if is_bearer => Json(document).into_response(),
+        (Some(_), _) => StatusCode::UNAUTHORIZED.into_response(),
+        (None, _) => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+impl Inner {
+    fn token(&self, headers: &HeaderMap, body: &[u8]) -> Response {
+        let form: HashMap<String, String> = url::form_urlencoded::parse(body).into_owned().collect();
+        let asked = self.asked.lock().unwrap();
+        let is = |name: &str, value: &str| form.get(name).is_some_and(|found| found == value);
+        let verifies = form.get("code_verifier").is_some_and(|verifier| {
+            asked.get("code_challenge").is_some_and(|challenge| shared::oauth::authorization::challenge(verifier) == *challenge)
+        });
+        let returns = asked.get("redirect_uri").is_some_and(|uri| is("redirect_uri", uri));
+        if !self.proves(headers, &form) || !is("code", CODE) || !is("grant_type", "authorization_code") || !verifies || !returns {
+            return (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response();
+        }
+        let mut answer = json!({ "access_token": ACCESS_TOKEN, "token_type": "bearer", "expires_in": 3600 });
+        if let (Identity::IdToken { issuer, .. }, Some(claims)) = (self.provider.identity, self.documents.get("")) {
+            let mut claims = claims.clone();
+            for (name, value) in [("iss", issuer), ("aud", CLIENT_ID), ("nonce", asked["nonce"].as_str())] {
+                claims[name] = value.into();
+            }
+            (claims["iat"], claims["exp"]) = (self.now.into(), (self.now + 300).into());
+            answer["id_token"] = self.key.sign(&claims).into();
+        }
+        Json(answer).into_response()
+    }
+
+    /// Whether the client proves itself in the way that the provider wants, and in no other.
+    fn proves(&self, headers: &HeaderMap, form: &HashMap<String, String>) -> bool {
+        let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+        let basic = format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(CLIENT_ID), encode(CLIENT_SECRET))));
+        let by_header = headers.get("authorization").is_some_and(|value| value == basic.as_str());
+        let by_body = form.get("client_secret").is_some_and(|secret| secret == CLIENT_SECRET)
+            && form.get("client_id").is_some_and(|id| id == CLIENT_ID);
+        match self.provider.client_auth {
+            ClientAuth::Basic => by_header && !form.contains_key("client_secret"),
+            ClientAuth::Body => by_body && !headers.contains_key("authorization"),
+        }
+    }
+}
