@@ -19,8 +19,14 @@ impl File {
         self.found == self.wanted
     }
 
+    /// Writes what is wanted; a file of which nothing is wanted goes.
     pub fn write(&self) -> anyhow::Result<()> {
-        std::fs::write(&self.path, &self.wanted).with_context(|| format!("cannot write {}", self.path.display()))
+        let written = if self.wanted.is_empty() {
+            std::fs::remove_file(&self.path)
+        } else {
+            self.path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&self.path, &self.wanted))
+        };
+        written.with_context(|| format!("cannot write {}", self.path.display()))
     }
 }
 
@@ -30,12 +36,25 @@ pub fn root() -> PathBuf {
     infra.parent().unwrap_or(infra).to_owned()
 }
 
-/// `infra/template.yaml`.
-pub fn template_file() -> anyhow::Result<File> {
-    let path = root().join("infra/template.yaml");
-    // Absent before the first rendering.
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    Ok(File { path, found, wanted: template::render(&operations::all())? })
+/// `infra/template.yaml` and its nested stacks; of a stack that no area has any more nothing is wanted.
+pub fn template_files() -> anyhow::Result<Vec<File>> {
+    let infra = root().join("infra");
+    let mut files: Vec<File> = Vec::new();
+    let rendered = template::render(&operations::all())?;
+    for (path, wanted) in &rendered {
+        let path = infra.join(path);
+        // Absent before the first rendering.
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        files.push(File { path, found, wanted: wanted.clone() });
+    }
+    let stacks = infra.join("stacks").read_dir().into_iter().flatten();
+    for path in stacks.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()? {
+        if files.iter().all(|file| file.path != path) {
+            let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            files.push(File { path, found, wanted: String::new() });
+        }
+    }
+    Ok(files)
 }
 
 /// `Cargo.toml` with the routes of `cargo lambda watch`.
@@ -55,6 +74,8 @@ pub fn readme_file() -> anyhow::Result<File> {
 }
 
 /// All of them.
-pub fn files() -> anyhow::Result<[File; 3]> {
-    Ok([template_file()?, watch_file()?, readme_file()?])
+pub fn files() -> anyhow::Result<Vec<File>> {
+    let mut files = template_files()?;
+    files.extend([watch_file()?, readme_file()?]);
+    Ok(files)
 }

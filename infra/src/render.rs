@@ -6,13 +6,23 @@ use minijinja::value::Serde;
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value};
 use serde::Serialize;
 
+/// The name and the text of a template.
+pub(crate) type Source = (&'static str, &'static str);
+
 /// Renders the template of a file.
 pub(crate) fn render(name: &'static str, source: &'static str, context: impl Serialize) -> anyhow::Result<String> {
+    render_with((name, source), &[], context)
+}
+
+/// Renders the template of a file, which may import others.
+pub(crate) fn render_with((name, source): Source, imports: &[Source], context: impl Serialize) -> anyhow::Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?);
     environment.add_filter("prose", prose);
-    environment.add_template(name, source).with_context(|| format!("{name} cannot be read"))?;
+    for (name, source) in imports.iter().copied().chain([(name, source)]) {
+        environment.add_template(name, source).with_context(|| format!("{name} cannot be read"))?;
+    }
     let rendered = environment.get_template(name)?.render(Value::from(Serde(context)));
     rendered.with_context(|| format!("{name} cannot be rendered"))
 }

@@ -1,28 +1,67 @@
-//! The deployment template: a hand-written skeleton (`template.yaml.j2`) with a loop over the functions.
+//! The deployment template: a stack with what there is once, and a nested stack for each area with its functions.
 //!
-//! It is rendered and checked in, so that deploying needs no Rust and a review sees what a route changes in permissions.
+//! It is rendered and checked in, so that deploying needs no Rust and a review sees what a route changes in permissions. Areas are
+//! stacks of their own because CloudFormation takes 500 resources in one; a function needs five or six.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use shared::http::version::gateway_path;
-use shared::http::{Route, TableAction, Verb};
+use shared::http::{HASHING_MEMORY, Interface, MEMORY, Route, TableAction, Verb};
 use shared::model::limit::Rule;
 use shared::store::table;
 
-use crate::workers::{FALLBACK, OUTBOX, Worker};
-use crate::{Operation, render};
+use crate::Operation;
+use crate::render::{self, Source};
+use crate::workers::{FALLBACK, MAIL_REPORTS, OUTBOX, Worker};
 
-const SOURCE: &str = include_str!("../template.yaml.j2");
+const SHARED: Source = ("shared.j2", include_str!("../template/shared.j2"));
+const ROOT: Source = ("root.yaml", include_str!("../template/root.yaml.j2"));
+const AREA: Source = ("area.yaml", include_str!("../template/area.yaml.j2"));
+const WORKERS: Source = ("workers.yaml", include_str!("../template/workers.yaml.j2"));
 /// API Gateway gives up after 30 seconds; an operation that takes ten is broken.
 const TIMEOUT: u16 = 10;
 
-/// What the skeleton refers to.
+/// What the skeletons refer to.
 #[derive(Serialize)]
 struct Context {
-    functions: Vec<Function>,
-    outbox: Function,
+    areas: Vec<Area>,
+    /// Paths that a distribution may cache.
+    content_paths: Vec<String>,
     indexes: [table::Index; 2],
     limits: Vec<LimitParameter>,
     ttl: &'static str,
+    memory: u16,
+    hashing_memory: u16,
+    timeout: u16,
+    /// Name of the worker that has a schedule.
+    outbox_name: &'static str,
+}
+
+/// An area as a resource of the root.
+#[derive(Serialize)]
+struct Area {
+    name: String,
+    id: String,
+}
+
+/// The functions of an area besides what all stacks refer to.
+#[derive(Serialize)]
+struct AreaContext<'a> {
+    #[serde(flatten)]
+    all: &'a Context,
+    area: &'a str,
+    functions: &'a [Function],
+}
+
+/// The same of the workers.
+#[derive(Serialize)]
+struct WorkersContext<'a> {
+    #[serde(flatten)]
+    all: &'a Context,
+    outbox: Function,
+    reports: Function,
 }
 
 /// A parameter that sets a limit.
@@ -49,9 +88,11 @@ struct Function {
     /// Prefix of the logical ids of its resources.
     id: String,
     summary: String,
+    hashes: bool,
     memory: u16,
     timeout: u16,
     actions: Vec<String>,
+    mail: Vec<String>,
     queries: bool,
     /// Route keys of the HTTP API.
     routes: Vec<RouteKey>,
@@ -72,13 +113,18 @@ pub fn logical_id(name: &str) -> String {
     capitalised.collect()
 }
 
+/// The area of a function: the first word of its name, and the name of its stack.
+pub fn area(name: &str) -> &str {
+    name.split('-').next().unwrap_or(name)
+}
+
 /// The key of a method of a route in API Gateway.
 pub fn route_key(method: &str, route: &Route) -> String {
     format!("{method} {}", gateway_path(route.path))
 }
 
-fn actions(table: &[TableAction]) -> Vec<String> {
-    let mut names: Vec<String> = table.iter().map(|action| format!("dynamodb:{action:?}")).collect();
+fn actions(service: &str, names: impl IntoIterator<Item = impl std::fmt::Debug>) -> Vec<String> {
+    let mut names: Vec<String> = names.into_iter().map(|action| format!("{service}:{action:?}")).collect();
     names.sort();
     names.dedup();
     names
@@ -97,9 +143,11 @@ impl Function {
             name: route.name.to_owned(),
             id,
             summary: route.summary.to_owned(),
+            hashes: route.hashes(),
             memory: route.memory,
             timeout: TIMEOUT,
-            actions: actions(&route.actions()),
+            actions: actions("dynamodb", route.actions()),
+            mail: Vec::new(),
             queries: route.table.contains(&TableAction::Query),
             routes,
         }
@@ -112,23 +160,61 @@ impl Function {
             name: worker.name.to_owned(),
             id,
             summary: summary.to_owned(),
+            hashes: false,
             memory: worker.memory,
             timeout: worker.timeout,
-            actions: actions(worker.table),
+            actions: actions("dynamodb", worker.table),
+            mail: actions("ses", worker.mail),
             queries: worker.table.contains(&TableAction::Query),
             routes,
         }
     }
 }
 
-/// The text of `infra/template.yaml`.
-pub fn render(operations: &[Operation]) -> anyhow::Result<String> {
-    let mut functions: Vec<Function> = operations.iter().map(Function::of_operation).collect();
-    functions.push(Function::of_worker(&FALLBACK, "Answers what no operation matches", Some("$default")));
+/// The functions of each area.
+fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
+    let mut areas: BTreeMap<String, Vec<Function>> = BTreeMap::new();
+    let fallback = Function::of_worker(&FALLBACK, "Answers what no operation matches", Some("$default"));
+    for function in operations.iter().map(Function::of_operation).chain([fallback]) {
+        areas.entry(area(&function.name).to_owned()).or_default().push(function);
+    }
+    areas
+}
+
+fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) -> Context {
+    let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content);
+    // A star stands for slashes too, so it is at the end alone.
+    let content_paths = content.map(|operation| match operation.route.path.split_once('{') {
+        Some((before, _)) => format!("{before}*"),
+        None => operation.route.path.to_owned(),
+    });
+    Context {
+        areas: areas.keys().map(|name| Area { name: name.clone(), id: logical_id(name) }).collect(),
+        content_paths: content_paths.collect(),
+        indexes: table::INDEXES,
+        limits: Rule::ALL.into_iter().map(LimitParameter::of).collect(),
+        ttl: table::TTL,
+        memory: MEMORY,
+        hashing_memory: HASHING_MEMORY,
+        timeout: TIMEOUT,
+        outbox_name: OUTBOX.name,
+    }
+}
+
+/// The texts of all templates, by their paths below `infra/`.
+pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, String>> {
+    let areas = areas(operations);
+    let context = context(operations, &areas);
+    let mut files = BTreeMap::from([(PathBuf::from("template.yaml"), render::render_with(ROOT, &[SHARED], &context)?)]);
+    for (name, functions) in &areas {
+        let area = AreaContext { all: &context, area: name, functions };
+        files.insert(format!("stacks/{name}.yaml").into(), render::render_with(AREA, &[SHARED], area)?);
+    }
     let outbox = Function::of_worker(&OUTBOX, "Renders and sends the mails that are due", None);
-    let limits = Rule::ALL.into_iter().map(LimitParameter::of).collect();
-    let context = Context { functions, outbox, indexes: table::INDEXES, limits, ttl: table::TTL };
-    render::render("template.yaml", SOURCE, context)
+    let reports = Function::of_worker(&MAIL_REPORTS, "Notes what SES reports of mails that it took", None);
+    let workers = WorkersContext { all: &context, outbox, reports };
+    files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
+    Ok(files)
 }
 
 #[cfg(test)]
@@ -142,6 +228,6 @@ mod tests {
 
     #[test]
     fn actions_are_those_of_the_route_and_no_others() {
-        assert_eq!(actions(&[TableAction::PutItem, TableAction::GetItem]), ["dynamodb:GetItem", "dynamodb:PutItem"]);
+        assert_eq!(actions("dynamodb", [TableAction::PutItem, TableAction::GetItem]), ["dynamodb:GetItem", "dynamodb:PutItem"]);
     }
 }

@@ -9,21 +9,40 @@ pub struct Worker {
     /// Name of the binary and the Lambda; events are `events/<area>/<rest>*.json`.
     pub name: &'static str,
     pub table: &'static [TableAction],
+    pub mail: &'static [MailAction],
     /// In MB.
     pub memory: u16,
     /// In seconds.
     pub timeout: u16,
 }
 
+/// An IAM action of SES, without its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MailAction {
+    SendEmail,
+}
+
 /// What answers when no operation does.
-pub const FALLBACK: Worker = Worker { name: fallback::NAME, table: &[], memory: 256, timeout: 10 };
+pub const FALLBACK: Worker = Worker { name: fallback::NAME, table: &[], mail: &[], memory: 256, timeout: 10 };
 
 /// The sender of mails: finds due work by an index, and writes each step under a condition.
 pub const OUTBOX: Worker = Worker {
     name: "workers-outbox",
-    table: &[TableAction::GetItem, TableAction::Query, TableAction::UpdateItem],
+    table: &[
+        TableAction::BatchGetItem,
+        TableAction::DeleteItem,
+        TableAction::GetItem,
+        TableAction::PutItem,
+        TableAction::Query,
+        TableAction::UpdateItem,
+    ],
+    mail: &[MailAction::SendEmail],
     memory: 512,
-    timeout: 60,
+    timeout: 120,
 };
 
-pub const ALL: [Worker; 2] = [FALLBACK, OUTBOX];
+/// What takes the reports of SES on mails that it has taken.
+pub const MAIL_REPORTS: Worker =
+    Worker { name: "workers-mail-reports", table: &[TableAction::GetItem, TableAction::UpdateItem], mail: &[], memory: 256, timeout: 10 };
+
+pub const ALL: [Worker; 3] = [FALLBACK, OUTBOX, MAIL_REPORTS];

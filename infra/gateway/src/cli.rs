@@ -1,15 +1,17 @@
 //! The command line: `serve`, which is the default, and the commands that work on the data of a gateway or on a table of AWS.
 
 mod content;
+mod doctor;
 mod project;
 mod serve;
+mod transfer;
 
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
-use secrecy::SecretString;
 use shared::clock::Clock;
+use shared::crypto::deployment_secret::DeploymentSecret;
 use shared::crypto::seal::Sealer;
 use shared::entropy::Entropy;
 use shared::settings::{base_url, deployment_secret, variable};
@@ -53,6 +55,12 @@ enum Command {
     /// Publish the public content of the site
     #[command(subcommand)]
     Content(content::Command),
+    /// Write everything that the table has to a folder
+    Export(transfer::Export),
+    /// Write what a folder has to the table
+    Import(transfer::Import),
+    /// Examine a deployment: table, backups, secret, functions, sender; fails when something is broken
+    Doctor(doctor::Options),
 }
 
 impl Cli {
@@ -62,6 +70,9 @@ impl Cli {
             Some(Command::Serve(options)) => serve::run(&self.target, options).await,
             Some(Command::Project(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Content(command)) => command.run(&self.target).await,
+            Some(Command::Export(command)) => command.run(&self.target).await,
+            Some(Command::Import(command)) => command.run(&self.target).await,
+            Some(Command::Doctor(options)) => options.run(&self.target).await,
         }
     }
 }
@@ -76,7 +87,7 @@ pub(crate) struct Tools {
 
 impl Tools {
     pub(crate) async fn open(target: &Target) -> anyhow::Result<Self> {
-        let (store, secret): (Store, SecretString) = match &target.table {
+        let (store, secret): (Store, DeploymentSecret) = match &target.table {
             Some(table) => {
                 let secret = variable("GATELET_SECRET")
                     .context("GATELET_SECRET is not set: the deployment's secret seals the secrets of providers")?;

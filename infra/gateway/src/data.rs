@@ -8,7 +8,8 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::ExposeSecret as _;
+use shared::crypto::deployment_secret::DeploymentSecret;
 use shared::entropy::Entropy;
 use shared::settings::deployment_secret;
 
@@ -51,14 +52,14 @@ impl Data {
     }
 
     /// The deployment secret, made at the first start.
-    pub fn secret(&self, entropy: &Entropy) -> anyhow::Result<SecretString> {
+    pub fn secret(&self, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
         let path = self.0.join("secret");
         match std::fs::read_to_string(&path) {
             Ok(text) => deployment_secret(text.trim().to_owned()).with_context(|| format!("{} is damaged", path.display())),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let secret = entropy.code();
                 write_private(&path, secret.expose_secret())?;
-                Ok(secret)
+                Ok(DeploymentSecret::new(secret))
             }
             Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
         }

@@ -162,7 +162,7 @@ impl HttpConnector for Connector {
                 body = asking_for_capacity(&body)?;
             }
             let sent = body.clone();
-            let reads = matches!(operation.as_str(), "GetItem" | "BatchGetItem" | "Query" | "DescribeTable");
+            let reads = matches!(operation.as_str(), "GetItem" | "BatchGetItem" | "Query" | "Scan" | "DescribeTable");
             let touches_outbox = !reads && body.windows(3).any(|window| window == b"\"M#");
             let database = connector.database.clone();
             let result = if reads {
@@ -215,6 +215,7 @@ fn dispatch(database: &Database, operation: &str, body: &[u8]) -> Result<String,
         "GetItem" => answer(body, |request| database.get_item(request)),
         "BatchGetItem" => answer(body, |request| database.batch_get_item(request)),
         "Query" => answer(body, |request| database.query(request)),
+        "Scan" => answer(body, |request| database.scan(request)),
         "PutItem" => answer(body, |request| database.put_item(request)),
         "UpdateItem" => answer(body, |request| database.update_item(request)),
         "DeleteItem" => answer(body, |request| database.delete_item(request)),

@@ -80,7 +80,8 @@ impl Inbox {
 
     fn deliver(&self, mail: &Mail) -> std::io::Result<()> {
         let message = Message {
-            id: mail.id.to_string(),
+            // An attempt of its own: a mail that came twice would be seen twice.
+            id: format!("{}-{}", mail.id, mail.attempt),
             to: mail.to.iter().map(ToString::to_string).collect(),
             from: mail.from.clone(),
             subject: mail.subject.clone(),
@@ -107,12 +108,11 @@ impl Mailer for Inbox {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         Box::pin(async move {
             match self.deliver(mail) {
-                Ok(()) => Outcome::Sent,
-                Err(error) => Outcome::Retryable(Failure {
-                    at: self.clock.now().as_millisecond(),
-                    class: "TEMPORARY".to_owned(),
-                    message: format!("the inbox cannot be written: {error}"),
-                }),
+                Ok(()) => Outcome::Sent { is_reported_on: false },
+                Err(error) => {
+                    let failure = Failure::new(self.clock.now(), "TEMPORARY", "the inbox cannot be written");
+                    Outcome::Retryable(failure.because(error.to_string()))
+                }
             }
         })
     }

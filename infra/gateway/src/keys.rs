@@ -4,18 +4,20 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
+use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use shared::clock::Clock;
 use shared::entropy::Entropy;
 use shared::model::id::ProjectId;
-use shared::model::project::{ApiKey, KeyKind, Project, ProjectConfig};
+use shared::model::key_set::NewKeys;
+use shared::model::project::{KeyKind, Project, ProjectConfig};
 use shared::settings::variable;
-use shared::store::Store;
-use uuid::Uuid;
+use shared::store::{Store, key_sets};
 
 use crate::data::write_private;
 
 /// A project and a key of each kind, in clear.
+#[derive(Clone)]
 pub struct Keys {
     pub project_id: ProjectId,
     pub client: SecretString,
@@ -29,13 +31,8 @@ const SERVER: &str = "GATELET_SECRET_SERVER_KEY";
 const ADMIN: &str = "GATELET_SUPER_SECRET_ADMIN_KEY";
 
 /// A random key with the prefix of its kind.
-pub fn new_key(entropy: &Entropy, kind: KeyKind) -> SecretString {
+fn new_key(entropy: &Entropy, kind: KeyKind) -> SecretString {
     format!("{}{}", kind.prefix(), entropy.code().expose_secret()).into()
-}
-
-/// How a key is stored.
-pub fn stored_key(kind: KeyKind, set_id: Uuid) -> ApiKey {
-    ApiKey { kind, set_id, expires_at: None, revoked_at: None }
 }
 
 impl Keys {
@@ -65,23 +62,36 @@ impl Keys {
         })
     }
 
-    fn pairs(&self) -> [(KeyKind, &SecretString); 3] {
-        [(KeyKind::PublishableClient, &self.client), (KeyKind::SecretServer, &self.server), (KeyKind::SuperSecretAdmin, &self.admin)]
+    fn pairs(&self) -> [(KeyKind, SecretString); 3] {
+        [
+            (KeyKind::PublishableClient, self.client.clone()),
+            (KeyKind::SecretServer, self.server.clone()),
+            (KeyKind::SuperSecretAdmin, self.admin.clone()),
+        ]
+    }
+
+    /// As a set that can be listed and revoked.
+    pub fn set(&self, entropy: &Entropy, description: &str, now: Timestamp) -> NewKeys {
+        NewKeys::of(entropy, self.pairs().into(), description.to_owned(), now)
     }
 
     /// Creates the project, or gives the one that is there the keys it lacks. Says whether the project is new.
     pub async fn install(&self, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
-        let set_id = entropy.uuid();
-        let is_new = store.project(&self.project_id).await?.is_none();
-        if is_new {
-            let keys = self.pairs().map(|(kind, secret)| (secret.clone(), stored_key(kind, set_id)));
+        let now = clock.now();
+        if store.project(&self.project_id).await?.is_none() {
+            let keys = self.set(entropy, "Made with the project", now);
             store.create_project(&development_project(self.project_id.clone(), clock), &keys).await?;
             return Ok(true);
         }
+        let mut missing = Vec::new();
         for (kind, secret) in self.pairs() {
-            if store.api_key(&self.project_id, secret).await?.is_none() {
-                store.add_api_key(&self.project_id, secret, &stored_key(kind, set_id)).await?;
+            if store.api_key(&self.project_id, &secret).await?.is_none() {
+                missing.push((kind, secret));
             }
+        }
+        if !missing.is_empty() {
+            let keys = NewKeys::of(entropy, missing, "Added by the command line".to_owned(), now);
+            store.transact(key_sets::create(&self.project_id, &keys)?).await?;
         }
         Ok(false)
     }

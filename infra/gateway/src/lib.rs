@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod content;
 pub mod data;
+pub mod doctor;
 pub mod engine;
 pub mod inbox;
 pub mod keys;

@@ -3,8 +3,13 @@
 use clap::Parser as _;
 use gateway::cli::Cli;
 
+fn main() -> std::process::ExitCode {
+    shared::mail::sandbox::install();
+    run()
+}
+
 #[tokio::main]
-async fn main() -> std::process::ExitCode {
+async fn run() -> std::process::ExitCode {
     match Cli::parse().run().await {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {

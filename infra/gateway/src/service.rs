@@ -7,6 +7,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use axum::handler::Handler;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use jiff::Timestamp;
 use shared::App;
 use shared::clock::Clock;
 use shared::crypto::password::Hasher;
@@ -14,6 +17,7 @@ use shared::entropy::Entropy;
 use shared::http::client::PeerAddress;
 use shared::http::version::resolved;
 use shared::http::{Register, Route, Signature, layered};
+use shared::product_api::family::names;
 use shared::settings::Settings;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -21,6 +25,7 @@ use tower::ServiceExt as _;
 
 use crate::engine::Engine;
 use crate::inbox::Inbox;
+use crate::keys::Keys;
 use crate::pages;
 
 /// How often the worker looks without being told: scheduled mails and leases come due by time alone.
@@ -34,6 +39,8 @@ pub struct Parts {
     pub clock: Clock,
     pub entropy: Entropy,
     pub hasher: Hasher,
+    /// Of the project whose outbox the pages show.
+    pub keys: Keys,
 }
 
 /// A gateway, ready to answer.
@@ -63,7 +70,7 @@ impl Register for Gateway {
 
 impl Service {
     pub fn new(parts: Parts) -> Self {
-        let Parts { settings, engine, inbox, clock, entropy, hasher } = parts;
+        let Parts { settings, engine, inbox, clock, entropy, hasher, keys } = parts;
         let app = App::new(settings, engine.store(), clock, entropy, hasher);
         let mut gateway = Gateway { app: app.clone(), router: Router::new() };
         edge_functions::all_operations(&mut gateway);
@@ -76,9 +83,10 @@ impl Service {
                 fallback.oneshot(request).await.into_response()
             }
         });
-        let router = Router::new().merge(pages::router(inbox.clone(), &app)).merge(operations.with_state(app.clone()));
+        let operations: Router = operations.with_state(app.clone());
+        let router = Router::new().merge(pages::router(inbox.clone(), keys, operations.clone(), &app)).merge(operations);
         // Around the router, not in it: the path is settled before anything is matched.
-        let router = Router::new().fallback_service(router.map_request(as_received));
+        let router = Router::new().fallback_service(router.map_request(as_received)).layer(from_fn(logged));
         Self { app, router, inbox, engine }
     }
 
@@ -87,7 +95,7 @@ impl Service {
         let (app, inbox, engine) = (self.app.clone(), Arc::new(self.inbox.clone()), self.engine.clone());
         tokio::spawn(async move {
             while !*stop.borrow() {
-                match workers::outbox::step(&app, &*inbox).await {
+                match workers::outbox::step(&app, &*inbox, Timestamp::MAX).await {
                     Ok(0) => {}
                     Ok(_) => continue,
                     Err(error) => tracing::error!(%error, "the outbox worker cannot read the table"),
@@ -100,6 +108,15 @@ impl Service {
             }
         })
     }
+}
+
+/// Says of each request how it was answered, to who wants to know (`GATELET_LOG=info`).
+async fn logged(request: Request, next: Next) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let response = next.run(request).await;
+    let request_id = names("request-id").find_map(|name| response.headers().get(name)?.to_str().ok());
+    tracing::info!(%method, path, status = response.status().as_u16(), request_id, "answered");
+    response
 }
 
 /// Puts the address of the connection where handlers look for it, and names the path as its route does.

@@ -31,10 +31,11 @@ const DESCRIPTION: &str = "Two interfaces of one service: public content (interf
     see the security schemes. Every header `X-Service-…` may also be written `X-Stack-…` or `X-Hexclave-…`.";
 
 /// Names and descriptions of the areas, in the order of the document.
-const AREAS: [(&str, &str); 6] = [
+const AREAS: [(&str, &str); 7] = [
     ("content", "Public content: apps, posts, the site"),
     ("auth", "Signing up, signing in, sessions, tokens, OAuth"),
     ("users", "Users and what belongs to them"),
+    ("teams", "Teams, their members, permissions and invitations"),
     ("emails", "The outbox of mails"),
     ("projects", "The project and its configuration"),
     ("edge", "The service itself"),

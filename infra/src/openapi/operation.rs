@@ -119,13 +119,20 @@ fn has_required_field(schema: &RefOr<Schema>) -> bool {
 
 fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeMap<StatusCode, Response> {
     let mut answers = errors_by_status(operation);
+    let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
+    // What asks people shows them its refusals as pages too.
+    if let Some(page) = operation.description.text.filter(|media_type| *media_type == "text/html") {
+        for answer in answers.values_mut() {
+            answer.content.insert(page.to_owned(), text().into());
+        }
+    }
     let status = operation.description.status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK);
     let mut success = ResponseBuilder::new().description(if status.is_redirection() { "Go to `Location`." } else { "Success." });
     if let Some(answer) = &operation.description.answer {
         success = success.content(JSON, Content::new(Some(schemas.whole(answer, is_content))));
     }
-    if operation.description.is_text {
-        success = success.content("text/plain", Content::new(Some(ObjectBuilder::new().schema_type(Type::String))));
+    if let Some(media_type) = operation.description.text {
+        success = success.content(media_type, text());
     }
     if status.is_redirection() {
         success = success.header("Location", header("Where to go."));

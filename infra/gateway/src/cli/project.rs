@@ -6,7 +6,7 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::Subcommand;
 use serde_json::{Map, Value};
 use shared::model::id::ProjectId;
-use shared::model::project::{KeyKind, Project};
+use shared::model::project::Project;
 use shared::model::project_patch::{ProjectPatch, Secrets};
 use shared::model::project_view::AdminProject;
 use shared::product_api::input::Problems;
@@ -14,7 +14,7 @@ use shared::store;
 use shared::store::projects::ProjectRow;
 
 use super::Tools;
-use crate::keys::{Keys, stored_key};
+use crate::keys::Keys;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -71,10 +71,9 @@ async fn create(tools: &Tools, name: &str, id: Option<String>) -> anyhow::Result
     }
     let id = id.map_or_else(|| Ok(ProjectId::from(tools.entropy.uuid())), |id| parse_id(&id))?;
     let keys = Keys::generate(&tools.entropy, id.clone());
-    let set_id = tools.entropy.uuid();
-    let secrets = [&keys.client, &keys.server, &keys.admin];
-    let stored: Vec<_> = KeyKind::ALL.into_iter().zip(secrets).map(|(kind, secret)| (secret.clone(), stored_key(kind, set_id))).collect();
-    match tools.store.create_project(&Project::new(id.clone(), name, tools.clock.now()), &stored).await {
+    let now = tools.clock.now();
+    let set = keys.set(&tools.entropy, "Made with the project", now);
+    match tools.store.create_project(&Project::new(id.clone(), name, now), &set).await {
         Ok(()) => print_keys(&keys),
         Err(store::Error::Conflict(_)) => bail!("there is a project {id} already"),
         Err(error) => return Err(error.into()),

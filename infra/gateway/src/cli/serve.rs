@@ -6,10 +6,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use dynoxide::Database;
-use secrecy::{ExposeSecret as _, SecretString};
+use jiff::SignedDuration;
+use secrecy::ExposeSecret as _;
 use shared::clock::Clock;
+use shared::crypto::deployment_secret::DeploymentSecret;
 use shared::crypto::password::Hasher;
 use shared::entropy::Entropy;
+use shared::model::session::after;
 use shared::settings::{self, Settings, base_url, variable};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -40,6 +43,9 @@ pub(super) struct Options {
     /// Believe the viewer headers of a distribution without proof (for tests)
     #[arg(long, hide = true)]
     trust_viewer_headers: bool,
+    /// Run with a clock that is so many seconds ahead (for tests: leases of a gateway that was killed are over)
+    #[arg(long, hide = true, default_value_t = 0, value_name = "SECONDS")]
+    clock_ahead: u32,
 }
 
 /// How long running requests may take to finish after a signal.
@@ -55,14 +61,14 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         Some(port) => Some(listen(SocketAddr::new(address.ip(), port)).await?),
         None => None,
     };
-    let (clock, entropy) = (Clock::system(), Entropy::system());
+    let (clock, entropy) = (clock(options.clock_ahead), Entropy::system());
     let data = if options.memory { None } else { Some(Data::create(&target.data)?) };
     let engine = Engine::open(data.as_ref().map(Data::database).as_deref(), &entropy, None).await?;
     engine.stream(options.dynamodb_port.is_some()).await?;
     let secret = match (&data, variable("GATELET_SECRET")) {
         (_, Some(secret)) => settings::deployment_secret(secret)?,
         (Some(data), None) => data.secret(&entropy)?,
-        (None, None) => entropy.code(),
+        (None, None) => DeploymentSecret::new(entropy.code()),
     };
     let settings = settings(address, secret, &options)?;
     let inbox = Inbox::open(data.as_ref().map(Data::mails), clock.clone()).context("the mails of the inbox cannot be read")?;
@@ -74,17 +80,24 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         keys.save(file)?;
     }
     content::publish_sample_once(&engine.store(), &settings.site_url).await?;
-    let service = Service::new(Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default() });
+    let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), keys: keys.clone() };
+    let service = Service::new(parts);
     let signal = stop_signal().context("signals cannot be caught")?;
     print_start(&service.app.settings, &keys, data.as_ref().filter(|_| !is_new));
     serve(service, listener, dynamodb.map(|listener| (listener, engine.database())), signal).await
+}
+
+/// The machine's clock, or one that is so many seconds ahead of it.
+fn clock(ahead: u32) -> Clock {
+    let system = Clock::system();
+    Clock::new(move || after(system.now(), SignedDuration::from_secs(ahead.into())))
 }
 
 async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
 }
 
-fn settings(address: SocketAddr, secret: SecretString, options: &Options) -> anyhow::Result<Settings> {
+fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) -> anyhow::Result<Settings> {
     // Providers and mails send people here, so it is the name that they would type.
     let host = if address.ip().is_loopback() || address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
     let listen = format!("{host}:{}", address.port());
@@ -95,6 +108,7 @@ fn settings(address: SocketAddr, secret: SecretString, options: &Options) -> any
     Ok(Settings {
         site_url: site_url(&listen)?,
         sender: settings::sender(&api_url)?,
+        mails_per_hour: settings::mails_per_hour(variable("GATELET_MAILS_PER_HOUR").as_deref().unwrap_or("off"))?,
         development: api_url.starts_with("http:"),
         api_url,
         secret,
@@ -102,7 +116,9 @@ fn settings(address: SocketAddr, secret: SecretString, options: &Options) -> any
         trust_viewer_headers: options.trust_viewer_headers,
         limits: settings::limits(&options.limits, variable)?,
         allow_private_issuers: shared::settings::allow_private_issuers(),
+        provider_stand_in: shared::settings::provider_stand_in()?,
         access_token_life: settings::access_token_life()?,
+        stage: None,
     })
 }
 
@@ -111,6 +127,7 @@ fn print_start(settings: &Settings, keys: &Keys, saved: Option<&Data>) {
     println!("  API            {}/api/v1", settings.api_url);
     println!("  API reference  {}/docs/api", settings.api_url);
     println!("  Inbox          {}/inbox", settings.api_url);
+    println!("  Outbox         {}/outbox", settings.api_url);
     println!("  Project        {}", keys.project_id);
     match saved {
         Some(data) => println!("  Keys           in {}", data.keys_file().display()),

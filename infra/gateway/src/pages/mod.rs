@@ -1,9 +1,10 @@
-//! The pages that only a gateway has: the inbox, and the API document with its reference.
+//! The pages that only a gateway has: the inbox, the outbox, and the API document with its reference.
 //!
 //! The inbox shows links that sign in, so it answers the machine that it runs on alone: the connection must come from loopback, and the
 //! request must name a loopback host, which a page of another site cannot (DNS rebinding).
 
 mod inbox;
+mod outbox;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
@@ -18,10 +19,11 @@ use shared::App;
 use shared::http::Json;
 
 use crate::inbox::Inbox;
+use crate::keys::Keys;
 
-/// The router of the pages.
-pub fn router(inbox: Inbox, app: &App) -> Router {
-    inbox::router(inbox).layer(from_fn(loopback_only)).merge(documents(app))
+/// The router of the pages. `api` answers the operations, and `keys` are those of the project whose outbox is shown.
+pub fn router(inbox: Inbox, keys: Keys, api: Router, app: &App) -> Router {
+    inbox::router(inbox).layer(from_fn(loopback_only)).merge(outbox::router(keys, api)).merge(documents(app))
 }
 
 /// The API document and its reference page. They are made when somebody asks for the first time, not at every start.
@@ -65,7 +67,11 @@ fn made(document: Result<Response, &String>) -> Response {
 async fn loopback_only(request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().is_some_and(|peer| peer.0.ip().is_loopback());
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).is_some_and(is_loopback_host);
-    if peer && host { next.run(request).await } else { (StatusCode::FORBIDDEN, "The inbox is for this machine alone.\n").into_response() }
+    if peer && host {
+        next.run(request).await
+    } else {
+        (StatusCode::FORBIDDEN, "This is for the machine of the gateway alone.\n").into_response()
+    }
 }
 
 fn is_loopback_host(host: &str) -> bool {

@@ -14,6 +14,7 @@ use http::Request;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shared::App;
+use shared::aws_http::AwsHttp;
 use shared::clock::Clock;
 use shared::crypto::password::Hasher;
 use shared::entropy::Entropy;
@@ -34,12 +35,13 @@ fn body(number: usize) -> Value {
 
 /// The function on the table of the gateway.
 fn function(dynamodb: &str) -> Router {
-    let config = base_config(aws_smithy_http_client::Builder::new().build_http(), &Entropy::system())
+    let config = base_config(AwsHttp::from_env().unwrap(), &Entropy::system())
         .region(Region::from_static("local"))
         .credentials_provider(Credentials::new("local", "local", None, None, "test"))
         .endpoint_url(dynamodb)
         .build();
     let settings = Settings {
+        mails_per_hour: None,
         api_url: "http://localhost:9000".to_owned(),
         site_url: "http://localhost:9000".to_owned(),
         secret: "a deployment secret for tests alone".to_owned().into(),
@@ -47,9 +49,11 @@ fn function(dynamodb: &str) -> Router {
         trust_viewer_headers: false,
         access_token_life: Duration::from_secs(600),
         limits: Limits::standard(),
+        stage: None,
         sender: "noreply@example.com".to_owned(),
         development: true,
         allow_private_issuers: false,
+        provider_stand_in: None,
     };
     let store = Store::new(Client::from_conf(config), gateway::engine::TABLE, Entropy::system());
     let app = App::new(settings, store, Clock::system(), Entropy::system(), Hasher::new(64, 1));

@@ -3,8 +3,12 @@
 
 mod commands;
 mod content;
+mod crashes;
+mod doctor;
 mod failures;
 mod limits;
 mod pages;
+mod renderer;
 mod serve;
 mod support;
+mod transfer;

@@ -101,3 +101,22 @@ async fn the_inbox_answers_to_a_loopback_name_alone() {
     // The API is for everybody.
     assert_eq!(gateway.send(Method::GET, "/health", &[("host", "evil.test")], None).await.status(), 200);
 }
+
+#[tokio::test]
+async fn the_outbox_is_passed_on_without_a_key_to_its_own_page_on_this_machine_alone() {
+    let folder = Folder::new("outbox");
+    let gateway = Gateway::start(&folder.data());
+    mail(&gateway, "ada@example.com").await;
+    let get = async |path: &str, headers: &[(&str, &str)]| gateway.send(Method::GET, path, headers, None).await;
+    let listed: Value = get("/outbox/api?limit=1", &[("sec-fetch-site", "same-origin")]).await.json().await.unwrap();
+    let path = format!("/outbox/api/{}", listed["items"][0]["id"].as_str().unwrap());
+    assert_eq!(get(&path, &[]).await.json::<Value>().await.unwrap()["to"]["emails"], json!(["ada@example.com"]));
+    for (name, value) in [("host", "evil.test"), ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site")] {
+        assert_eq!(get("/outbox/api", &[(name, value)]).await.status(), 403, "{name}: {value}");
+    }
+    let cancelled = gateway.send(Method::PATCH, &path, &[("host", "evil.test")], Some(json!({ "cancel": true }))).await;
+    assert_eq!(cancelled.status(), 403);
+    assert_eq!(gateway.send(Method::DELETE, &path, &[], None).await.status(), 405);
+    let page = get("/outbox", &[]).await;
+    assert_eq!((page.status().as_u16(), page.headers()["cache-control"].to_str().unwrap()), (200, "no-store"));
+}

@@ -157,6 +157,11 @@ impl Gateway {
         (answer.status().as_u16(), answer.json().await.unwrap())
     }
 
+    /// The id of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([format!("-{name}"), self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
@@ -167,6 +172,25 @@ impl Gateway {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         line
+    }
+
+    /// Waits until a worker comes to the place that `GATELET_STOP_AT` names, and sends SIGKILL there.
+    pub(crate) async fn killed_where_it_stops(mut self, place: &str) {
+        let mut stderr = BufReader::new(self.child.stderr.take().unwrap());
+        let wanted = format!("stopped at {place}");
+        let stopped = tokio::task::spawn_blocking(move || {
+            let mut line = String::new();
+            while stderr.read_line(&mut line).unwrap() > 0 {
+                if line.trim() == wanted {
+                    return;
+                }
+                line.clear();
+            }
+            panic!("the gateway ended before it {wanted}");
+        });
+        tokio::time::timeout(Duration::from_secs(180), stopped).await.unwrap().unwrap();
+        self.signal("KILL");
+        assert!(!self.child.wait().unwrap().success());
     }
 
     /// Waits for the end: how it ended, and what it said on standard error.

@@ -1,0 +1,43 @@
+//! `gateway doctor --table NAME`: whether a deployment is as it should be.
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use shared::settings::{base_url, deployment_secret, variable};
+use shared::store::Store;
+
+use super::Target;
+use crate::doctor::{Deployment, Report, examine};
+
+#[derive(Args)]
+pub(super) struct Options {
+    /// Base URL of the API: every function is asked whether it answers
+    #[arg(long, env = "GATELET_API_URL", value_name = "URL")]
+    api_url: Option<String>,
+    /// Address or domain that mails are sent from
+    #[arg(long, env = "GATELET_SENDER", value_name = "IDENTITY")]
+    sender: Option<String>,
+    /// SES configuration set of the mails
+    #[arg(long, env = "GATELET_SES_CONFIGURATION_SET", value_name = "NAME")]
+    configuration_set: Option<String>,
+}
+
+impl Options {
+    pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
+        let table = target.table.as_deref().context("--table says which deployment: the name of its table, an output of the stack")?;
+        let api_url = self.api_url.filter(|url| !url.is_empty()).map(|url| base_url("GATELET_API_URL", &url)).transpose()?;
+        let deployment = Deployment {
+            store: Store::connect(table)?,
+            secret: variable("GATELET_SECRET").map(deployment_secret),
+            api_url,
+            sender: self.sender.filter(|sender| !sender.is_empty()),
+            configuration_set: self.configuration_set.filter(|name| !name.is_empty()),
+        };
+        let mut report = Report::new(std::io::stdout());
+        examine(&deployment, &mut report).await?;
+        match report.failures() {
+            0 => Ok(()),
+            1 => bail!("one check failed"),
+            count => bail!("{count} checks failed"),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The functions: each is asked for its route without a key, which it refuses in its own words before it does anything.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use infra::{Operation, operations};
+use reqwest::{Client, Method, redirect};
+use rustls::{ClientConfig, RootCertStore};
+use serde_json::Value;
+use shared::crypto::token::Signer;
+
+use super::{Deployment, Report, with_causes};
+
+/// A function that was never called takes a while, but not that long.
+const PATIENCE: Duration = Duration::from_secs(20);
+const AT_ONCE: usize = 8;
+/// The id of nothing, in paths.
+const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+
+pub(super) async fn examine(api_url: Option<&str>, report: &mut Report<impl Write>) -> io::Result<()> {
+    let Some(api_url) = api_url else { return report.warn("functions", "not asked: --api-url says where they answer") };
+    let client = match client() {
+        Ok(client) => client,
+        Err(error) => return report.fail("functions", error),
+    };
+    let operations = operations::all();
+    let probes = operations.iter().map(|operation| probe(&client, api_url, operation));
+    let problems: Vec<String> = futures_util::stream::iter(probes).buffered(AT_ONCE).filter_map(std::future::ready).collect().await;
+    for problem in &problems {
+        report.fail("functions", problem)?;
+    }
+    match problems.len() {
+        0 => report.ok("functions", format!("all {} answer at {api_url}", operations.len())),
+        _ => Ok(()),
+    }
+}
+
+fn client() -> Result<Client, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
+    let tls = tls.with_root_certificates(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }).with_no_client_auth();
+    let client =
+        Client::builder().tls_backend_preconfigured(tls).redirect(redirect::Policy::none()).timeout(PATIENCE).user_agent("gatelet");
+    client.build().map_err(|error| with_causes(&error))
+}
+
+/// What is wrong with a function, or nothing.
+async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<String> {
+    let route = &operation.route;
+    let path: Vec<&str> = route.path.split('/').map(|segment| if segment.starts_with('{') { NOBODY } else { segment }).collect();
+    let method = Method::from_bytes(route.verb.name().as_bytes()).unwrap_or_default();
+    let answer = match client.request(method, format!("{api_url}{}", path.join("/"))).send().await {
+        Ok(answer) => answer,
+        Err(error) => return Some(format!("{} cannot be reached: {}", route.name, with_causes(&error))),
+    };
+    let status = answer.status();
+    let body: Value = answer.bytes().await.ok().and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
+    if status.is_success() || status.is_redirection() {
+        return None;
+    }
+    // Both interfaces say their code; what has none was said by API Gateway, or by whatever is in front of it.
+    match body["code"].as_str().or(body["error"]["code"].as_str()) {
+        Some("ROUTE_NOT_FOUND" | "route_not_found" | "METHOD_NOT_ALLOWED" | "method_not_allowed") => {
+            Some(format!("{} is not behind its route, {} {}", route.name, route.verb.name(), route.path))
+        }
+        Some(_) if !status.is_server_error() => None,
+        Some(code) => Some(format!("{} answers {status}, {code}: its log says why", route.name)),
+        None => Some(format!("{} does not answer, something else does: {status}", route.name)),
+    }
+}
+
+/// The secret is a good one, and the one that the functions have: the keys of their tokens follow from it.
+pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
+    let secret = match &deployment.secret {
+        None => return report.warn("secret", "not compared: GATELET_SECRET is not set"),
+        Some(Err(error)) => return report.fail("secret", error),
+        Some(Ok(secret)) => secret,
+    };
+    let project = deployment.store.projects().await.ok().and_then(|projects| projects.into_iter().next());
+    let (Some(api_url), Some(project)) = (&deployment.api_url, project) else {
+        return report.warn("secret", "long enough, but not compared with the functions': that needs --api-url and a project");
+    };
+    let id = |keys: &Value| keys["keys"][0]["kid"].as_str().map(str::to_owned);
+    let wanted = id(&Signer::new(secret, api_url).jwks(&project.id, false, false));
+    let url = format!("{api_url}/api/v1/projects/{}/.well-known/jwks.json", project.id);
+    let found = async { client().ok()?.get(url).send().await.ok()?.bytes().await.ok() };
+    let found: Value = found.await.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
+    match found["keys"].as_array() {
+        None => report.fail("secret", "the functions do not give the keys that follow from theirs"),
+        Some(keys) if keys.iter().any(|key| key["kid"].as_str().map(str::to_owned) == wanted) => {
+            report.ok("secret", "the functions have this one")
+        }
+        Some(_) => report.fail("secret", "the functions have another one than GATELET_SECRET"),
+    }
+}

@@ -1,0 +1,89 @@
+//! Mails: SES knows the sender, lets the account send to everybody, and says what became of each mail.
+
+use std::io::{self, Write};
+
+use aws_sdk_sesv2::config::retry::RetryConfig;
+use aws_sdk_sesv2::config::{BehaviorVersion, Region, StalledStreamProtectionConfig};
+use aws_sdk_sesv2::operation::get_configuration_set_event_destinations::GetConfigurationSetEventDestinationsError;
+use aws_sdk_sesv2::operation::get_email_identity::GetEmailIdentityError;
+use aws_sdk_sesv2::{Client, Config};
+use shared::aws_http::AwsHttp;
+use shared::settings::{self, required, variable};
+use shared::store::connect::credentials;
+
+use super::{Deployment, Report, with_causes};
+
+pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
+    let client = match client() {
+        Ok(client) => client,
+        Err(error) => return report.fail("mail", error),
+    };
+    examine_account(&client, report).await?;
+    match &deployment.sender {
+        Some(sender) => examine_sender(&client, sender, report).await?,
+        None => report.warn("sender", "not asked: --sender says whom mails come from")?,
+    }
+    match &deployment.configuration_set {
+        Some(name) => examine_events(&client, name, report).await,
+        None => report.warn("mail events", "not asked: --configuration-set names the set of the mails"),
+    }
+}
+
+fn client() -> Result<Client, settings::Error> {
+    let config = Config::builder()
+        .behavior_version(BehaviorVersion::v2026_01_12())
+        .region(Region::new(required("AWS_REGION")?))
+        .credentials_provider(credentials()?)
+        .retry_config(RetryConfig::standard())
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
+    let mut config = config.http_client(AwsHttp::from_env()?);
+    config.set_endpoint_url(variable("AWS_ENDPOINT_URL_SESV2").or_else(|| variable("AWS_ENDPOINT_URL")));
+    Ok(Client::from_conf(config.build()))
+}
+
+async fn examine_account(client: &Client, report: &mut Report<impl Write>) -> io::Result<()> {
+    match client.get_account().send().await {
+        Err(error) => report.warn("mail", format!("SES cannot be asked: {}", with_causes(&error))),
+        Ok(account) if !account.sending_enabled => report.fail("mail", "SES has stopped the account from sending"),
+        Ok(account) if !account.production_access_enabled => {
+            report.warn("mail", "the account is in SES's sandbox: it sends to verified addresses alone; ask AWS for production access")
+        }
+        Ok(account) => {
+            let quota = account.send_quota.map_or(0.0, |quota| quota.max_send_rate);
+            report.ok("mail", format!("SES sends {quota} mails a second"))
+        }
+    }
+}
+
+/// An address is verified by itself, or by its domain.
+async fn examine_sender(client: &Client, sender: &str, report: &mut Report<impl Write>) -> io::Result<()> {
+    let domain = sender.rsplit_once('@').map(|(_, domain)| domain);
+    let mut reason = "SES does not know it".to_owned();
+    for identity in [Some(sender), domain].into_iter().flatten() {
+        match client.get_email_identity().email_identity(identity).send().await {
+            Ok(found) if found.verified_for_sending_status => return report.ok("sender", format!("{identity} is verified")),
+            Ok(_) => reason = format!("{identity} is not verified yet"),
+            Err(error) if error.as_service_error().is_some_and(GetEmailIdentityError::is_not_found_exception) => {}
+            Err(error) => return report.warn("sender", format!("cannot be asked: {}", with_causes(&error))),
+        }
+    }
+    report.fail("sender", format!("mails from {sender} are refused: {reason}"))
+}
+
+async fn examine_events(client: &Client, name: &str, report: &mut Report<impl Write>) -> io::Result<()> {
+    let found = client.get_configuration_set_event_destinations().configuration_set_name(name).send().await;
+    match found {
+        Err(error) if error.as_service_error().is_some_and(GetConfigurationSetEventDestinationsError::is_not_found_exception) => {
+            report.fail("mail events", format!("there is no configuration set {name}: SES refuses the mails"))
+        }
+        Err(error) => report.warn("mail events", format!("cannot be asked: {}", with_causes(&error))),
+        Ok(found) => {
+            let is_fit = found.event_destinations().iter().any(|one| one.enabled && one.event_bridge_destination().is_some());
+            if is_fit {
+                report.ok("mail events", format!("{name} sends them to EventBridge"))
+            } else {
+                report.warn("mail events", format!("{name} sends none to EventBridge: nobody hears of bounces and complaints"))
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The table: its keys, indexes and stream are those of the store, and its data is protected.
+
+use std::io::{self, Write};
+
+use aws_sdk_dynamodb::types::{
+    BillingMode, ContinuousBackupsDescription, IndexStatus, KeySchemaElement, PointInTimeRecoveryStatus, StreamViewType, TableDescription,
+    TableStatus, TimeToLiveStatus,
+};
+use jiff::SignedDuration;
+use shared::clock::Clock;
+use shared::store::{Store, table};
+
+use super::{Report, with_causes};
+
+/// How long a mail may wait that is due: the schedule of the workers comes each minute.
+const LATE: SignedDuration = SignedDuration::from_mins(10);
+
+/// Looks at what the table is; says whether there is one to read.
+pub(super) async fn examine(store: &Store, report: &mut Report<impl Write>) -> io::Result<bool> {
+    let name = store.table();
+    let described = store.client().describe_table().table_name(name).send().await;
+    let table = match described.map(|answer| answer.table) {
+        Ok(Some(table)) => table,
+        Ok(None) => return report.fail("table", format!("{name} is not described")).map(|()| false),
+        Err(error) => return report.fail("table", format!("{name}: {}", with_causes(&error))).map(|()| false),
+    };
+    examine_keys(&table, report)?;
+    examine_indexes(&table, report)?;
+    examine_stream(&table, report)?;
+    examine_protection(&table, report)?;
+    examine_expiry(store, report).await?;
+    examine_backups(store, report).await?;
+    Ok(true)
+}
+
+fn keys(schema: &[KeySchemaElement]) -> Vec<(&str, &str)> {
+    schema.iter().map(|key| (key.attribute_name(), key.key_type().as_str())).collect()
+}
+
+fn examine_keys(found: &TableDescription, report: &mut Report<impl Write>) -> io::Result<()> {
+    let name = found.table_name().unwrap_or_default();
+    if found.table_status() != Some(&TableStatus::Active) {
+        return report.fail("table", format!("{name} is {}", found.table_status().map_or("in no state", TableStatus::as_str)));
+    }
+    if keys(found.key_schema()) != [("pk", "HASH"), ("sk", "RANGE")] {
+        return report.fail("table", format!("{name} has other keys than pk and sk: it is the table of something else"));
+    }
+    match found.billing_mode_summary().and_then(|summary| summary.billing_mode()) {
+        Some(BillingMode::PayPerRequest) => report.ok("table", format!("{name} is there, on demand")),
+        _ => report.warn("table", format!("{name} has provisioned capacity: beyond it requests are refused")),
+    }
+}
+
+fn examine_indexes(found: &TableDescription, report: &mut Report<impl Write>) -> io::Result<()> {
+    for wanted in table::INDEXES {
+        let name = wanted.name;
+        let (pk, sk) = (format!("{name}pk"), format!("{name}sk"));
+        let Some(index) = found.global_secondary_indexes().iter().find(|index| index.index_name() == Some(name)) else {
+            report.fail("index", format!("{name} is missing"))?;
+            continue;
+        };
+        let projection = index.projection().and_then(|projection| projection.projection_type());
+        let is_same = keys(index.key_schema()) == [(pk.as_str(), "HASH"), (sk.as_str(), "RANGE")]
+            && projection.is_some_and(|projection| projection.as_str() == wanted.projection);
+        if !is_same {
+            report.fail("index", format!("{name} has other keys or another projection than {}", wanted.projection))?;
+        } else if index.index_status().is_some_and(|status| *status != IndexStatus::Active) {
+            report.fail("index", format!("{name} is not ready yet"))?;
+        } else {
+            report.ok("index", name)?;
+        }
+    }
+    Ok(())
+}
+
+fn examine_stream(found: &TableDescription, report: &mut Report<impl Write>) -> io::Result<()> {
+    match found.stream_specification() {
+        Some(stream) if stream.stream_enabled && stream.stream_view_type() == Some(&StreamViewType::NewAndOldImages) => {
+            report.ok("stream", found.latest_stream_arn().unwrap_or("on"))
+        }
+        _ => report
+            .fail("stream", "off, or without both images: mails wait for the schedule; `aws dynamodb update-table --stream-specification`"),
+    }
+}
+
+fn examine_protection(found: &TableDescription, report: &mut Report<impl Write>) -> io::Result<()> {
+    match found.deletion_protection_enabled() {
+        Some(true) => report.ok("protection", "the table cannot be deleted by mistake"),
+        _ => report.warn("protection", "off: one call deletes the table; `aws dynamodb update-table --deletion-protection-enabled`"),
+    }
+}
+
+async fn examine_expiry(store: &Store, report: &mut Report<impl Write>) -> io::Result<()> {
+    let found = store.client().describe_time_to_live().table_name(store.table()).send().await;
+    let found = match found.map(|answer| answer.time_to_live_description) {
+        Ok(found) => found,
+        Err(error) => return report.warn("expiry", format!("cannot be asked: {}", with_causes(&error))),
+    };
+    let is_on = found.as_ref().and_then(|ttl| ttl.time_to_live_status()) == Some(&TimeToLiveStatus::Enabled);
+    match found.as_ref().and_then(|ttl| ttl.attribute_name()) {
+        Some(table::TTL) if is_on => report.ok("expiry", format!("items end by {}", table::TTL)),
+        _ => report.warn("expiry", "off: what has expired stays, and is paid for; `aws dynamodb update-time-to-live`"),
+    }
+}
+
+async fn examine_backups(store: &Store, report: &mut Report<impl Write>) -> io::Result<()> {
+    let found = store.client().describe_continuous_backups().table_name(store.table()).send().await;
+    let status = |backups: ContinuousBackupsDescription| backups.point_in_time_recovery_description?.point_in_time_recovery_status;
+    match found.map(|answer| answer.continuous_backups_description.and_then(status)) {
+        Ok(Some(PointInTimeRecoveryStatus::Enabled)) => report.ok("backups", "the table can be restored to any second of the last weeks"),
+        Ok(_) => report.warn("backups", "off: lost data stays lost; `aws dynamodb update-continuous-backups`"),
+        Err(error) => report.warn("backups", format!("cannot be asked: {}", with_causes(&error))),
+    }
+}
+
+/// Looks at what is in the table: projects, and mails that nobody sends.
+pub(super) async fn examine_content(store: &Store, report: &mut Report<impl Write>) -> io::Result<()> {
+    match store.projects().await {
+        Ok(projects) if projects.is_empty() => report.warn("projects", "none yet: `gateway project create NAME --table …`")?,
+        Ok(projects) => report.ok("projects", projects.len())?,
+        Err(error) => report.fail("projects", format!("cannot be read: {}", with_causes(&error)))?,
+    }
+    let late = match store.due_work(Clock::system().now() - LATE, 100).await {
+        Ok(due) => due.len(),
+        Err(error) => return report.fail("outbox", format!("cannot be read: {}", with_causes(&error))),
+    };
+    match late {
+        0 => report.ok("outbox", "no mail waits that is due"),
+        _ => report.fail("outbox", format!("{late} mails have been due for ten minutes or more: do the workers run?")),
+    }
+}

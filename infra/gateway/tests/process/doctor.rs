@@ -1,0 +1,77 @@
+//! `gateway doctor`, on a gateway whose table and functions play a deployment.
+
+use std::process::Output;
+
+use crate::support::{Gateway, end_of, fails, gateway, succeeds};
+
+const SECRET: &str = "a deployment secret of this test alone";
+
+fn deployment() -> Gateway {
+    let mut command = gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]);
+    Gateway::spawn(command.env("GATELET_SECRET", SECRET))
+}
+
+/// Examines with what an operator has set.
+fn doctor(deployment: &Gateway, table: &str, settings: &[(&str, &str)]) -> Output {
+    let mut command = gateway(&["doctor", "--table", table]);
+    command.envs([("AWS_REGION", "local"), ("AWS_ACCESS_KEY_ID", "local"), ("AWS_SECRET_ACCESS_KEY", "local")]);
+    command.env("AWS_ENDPOINT_URL", deployment.line("DynamoDB")).env("GATELET_API_URL", &deployment.url).env("GATELET_SECRET", SECRET);
+    end_of(command.envs(settings.iter().copied()))
+}
+
+fn lines<'a>(report: &'a str, level: &str) -> Vec<&'a str> {
+    report.lines().filter(|line| line.split_whitespace().next() == Some(level)).collect()
+}
+
+#[test]
+fn a_deployment_that_works_passes_and_what_cannot_be_known_is_said() {
+    let deployment = deployment();
+    let report = succeeds(&doctor(&deployment, "gatelet", &[]));
+    assert_eq!(lines(&report, "fail"), Vec::<&str>::new(), "{report}");
+    let ok = lines(&report, "ok").join("\n");
+    for found in ["gatelet is there", "gsi1", "gsi2", "stream", "items end by ttl", "no mail waits", "the functions have this one"] {
+        assert!(ok.contains(found), "{found} is missing in {report}");
+    }
+    let functions =
+        lines(&report, "ok").into_iter().find(|line| line.contains("functions") && line.contains(" answer at ")).unwrap().to_owned();
+    assert!(functions.contains(&deployment.url), "{functions}");
+    let warned = lines(&report, "warn").join("\n");
+    for unknown in ["protection", "backups", "mail", "sender", "mail events"] {
+        assert!(warned.contains(unknown), "{unknown} is missing in {report}");
+    }
+    assert!(!report.contains(SECRET), "{report}");
+}
+
+#[test]
+fn another_secret_than_the_functions_have_fails() {
+    let deployment = deployment();
+    let other = doctor(&deployment, "gatelet", &[("GATELET_SECRET", "another deployment secret of this test alone")]);
+    assert_eq!(fails(&other), "error: one check failed\n");
+    assert!(lines(&String::from_utf8(other.stdout).unwrap(), "fail")[0].contains("another one"));
+    let weak = doctor(&deployment, "gatelet", &[("GATELET_SECRET", "change-me-change-me-change-me-change-me")]);
+    assert_eq!(fails(&weak), "error: one check failed\n");
+}
+
+#[test]
+fn a_table_that_is_not_there_fails_and_the_rest_is_looked_at() {
+    let deployment = deployment();
+    let output = doctor(&deployment, "nowhere", &[]);
+    assert_eq!(fails(&output), "error: one check failed\n");
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(lines(&report, "fail")[0].contains("nowhere"), "{report}");
+    assert!(lines(&report, "ok").iter().any(|line| line.contains("functions")), "{report}");
+}
+
+#[test]
+fn every_function_that_does_not_answer_is_named() {
+    let deployment = deployment();
+    let output = doctor(&deployment, "gatelet", &[("GATELET_API_URL", &deployment.line("DynamoDB"))]);
+    assert!(fails(&output).ends_with("checks failed\n"));
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(lines(&report, "fail").iter().any(|line| line.contains("auth-password-sign-up does not answer")), "{report}");
+}
+
+#[test]
+fn without_a_table_nothing_is_examined() {
+    assert!(fails(&end_of(&mut gateway(&["doctor"]))).contains("--table"));
+}

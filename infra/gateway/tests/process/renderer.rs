@@ -1,0 +1,44 @@
+//! Templates that mean no good, in the process that mails are rendered in.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Gateway};
+
+/// Renders a source, as an administrator looks at it.
+async fn render(gateway: &Gateway, source: &str) -> (u16, Value) {
+    let (project, key) = (gateway.line("Project"), gateway.line("Admin key"));
+    let headers = [("x-stack-project-id", &*project), ("x-stack-access-type", "admin"), ("x-stack-super-secret-admin-key", &*key)];
+    let body = json!({ "template_html_source": source, "theme_id": false, "variables": { "x": "x".repeat(1000) } });
+    let answer = gateway.send(Method::POST, "/api/v1/emails/render-email", &headers, Some(body)).await;
+    (answer.status().as_u16(), answer.json().await.unwrap())
+}
+
+#[tokio::test]
+async fn a_template_that_takes_too_much_memory_time_or_stack_is_an_error_and_the_next_is_rendered() {
+    let folder = Folder::new("renderer");
+    let gateway = Gateway::start(&folder.data());
+    let doubling = |times: usize| format!("{{% set x = variables.x %}}{}", "{% set x = x ~ x %}".repeat(times));
+    let hostile = [
+        ("memory", doubling(40)),
+        ("memory of a list", "{% set x = [1] %}".to_owned() + &"{% set x = [x, x, x, x] %}".repeat(30) + "{{ x|string|length }}"),
+        (
+            "time",
+            "{% set x = variables.x * 5000 %}{% for a in range(9000) %}{% if x|replace('x', 'y') == 'z' %}{% endif %}{% endfor %}"
+                .to_owned(),
+        ),
+        ("stack of MJML", format!("<mjml><mj-body>{}", "<mj-section><mj-column>".repeat(5000))),
+        ("fuel", "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}".to_owned()),
+        ("output", "{% for a in range(9000) %}{{ variables.x }}{% endfor %}".to_owned()),
+    ];
+    for (what, source) in hostile {
+        let (status, answer) = render(&gateway, &source).await;
+        assert_eq!((status, answer["code"].as_str()), (400, Some("EMAIL_RENDERING_ERROR")), "{what}: {answer}");
+        let (status, answer) = render(&gateway, "<p>{{ variables.x|length }}</p>").await;
+        assert_eq!((status, answer["html"].as_str()), (200, Some("<p>1000</p>")), "after {what}: {answer}");
+    }
+    // The gateway itself never had what its renderer was denied.
+    let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.process())).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    assert!(peak.is_none_or(|kilobytes| kilobytes < 512 * 1024), "{peak:?} kB");
+}
