@@ -17,7 +17,7 @@ use crate::oauth_flow;
 pub const ROUTE: Route = Route::post("auth-oauth-callback-form", "/api/v1/auth/oauth/callback/{provider_id}")
     .summary("Takes the user back from a provider that posts its answer as a form")
     .limit(Limit::Code)
-    .ignores_unknown_fields()
+    .takes_forms()
     .table(TABLE)
     .errors(ERRORS);
 

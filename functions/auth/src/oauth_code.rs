@@ -69,7 +69,12 @@ impl Redemption {
         place: &Place,
     ) -> Result<Tokens, Error> {
         let stored = stored.ok_or(KnownError::InvalidAuthorizationCode)?;
-        if !self.fits(&stored) {
+        if !self.verifies(&stored) {
+            return Err(KnownError::InvalidAuthorizationCode.into());
+        }
+        if self.redirect_uri.without_fragment() != stored.redirect_uri {
+            // Only whoever began the flow gets here, and they say that it went astray: the code was made for somewhere else.
+            app.store.end_code(&project.id, &self.code).await?;
             return Err(KnownError::InvalidAuthorizationCode.into());
         }
         if stored.session_id.is_some() {
@@ -158,10 +163,9 @@ impl Redemption {
     }
 
     /// Whether whoever shows the code began the flow.
-    fn fits(&self, stored: &AuthorizationCode) -> bool {
+    fn verifies(&self, stored: &AuthorizationCode) -> bool {
         let shown = challenge(self.verifier.expose_secret());
-        let verifies: bool = shown.as_bytes().ct_eq(stored.code_challenge.as_bytes()).into();
-        verifies && self.redirect_uri.without_fragment() == stored.redirect_uri
+        shown.as_bytes().ct_eq(stored.code_challenge.as_bytes()).into()
     }
 
     async fn revoke(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<Tokens, Error> {

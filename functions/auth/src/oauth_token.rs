@@ -1,6 +1,7 @@
 //! `POST /api/v1/auth/oauth/token`: the token endpoint (RFC 6749 §3.2): a code of a flow, or a refresh token, becomes an access token.
 //!
 //! Client id and secret are in the body, as JSON or as a form. Headers of access are not needed; those that are there must be right.
+//! Its errors are those of RFC 6749 §5.2 with our `code` and `details` beside them: the layer writes them, as some are found before this runs.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -18,12 +19,14 @@ use shared::model::project::{ApiKey, KeyKind, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::product_api::access::NO_KEY;
 use shared::product_api::input::Problems;
+use shared::product_api::oauth_error::OauthErrorCode;
 use shared::product_api::{Access, Client, Error, Input, KnownError, limits};
 use shared::store::authorizations::{AuthorizationCode, code_key};
 use shared::store::projects::{ProjectRow, api_key_key, project_key};
 use shared::store::sessions::{TokenClaim, token_key};
 use shared::store::users::{UserRow, user_key};
 use shared::store::{Items, Key};
+use strum::{EnumString, VariantNames};
 use utoipa::ToSchema;
 
 use crate::oauth_code;
@@ -32,7 +35,7 @@ use crate::tokens::refresh;
 pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/token")
     .summary("Exchanges a code or a refresh token for an access token")
     .limit(Limit::Token)
-    .ignores_unknown_fields()
+    .token_endpoint()
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
         "INVALID_OAUTH_CLIENT_ID_OR_SECRET",
@@ -47,7 +50,8 @@ pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/tok
 /// Unknown fields are ignored (RFC 6749 §3.2).
 #[derive(Deserr, ToSchema)]
 pub struct TokenRequest {
-    grant_type: TokenGrant,
+    #[schema(value_type = TokenGrant)]
+    grant_type: String,
     /// The project's id.
     client_id: String,
     /// A publishable client key; absent, or `__stack_public_client__`, when the project requires none.
@@ -67,13 +71,40 @@ pub struct TokenRequest {
     code_verifier: Option<String>,
 }
 
-#[derive(Clone, Copy, Deserr, Serialize, ToSchema)]
+#[derive(Clone, Copy, Serialize, ToSchema, EnumString, VariantNames)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum TokenGrant {
-    #[deserr(rename = "authorization_code")]
     AuthorizationCode,
-    #[deserr(rename = "refresh_token")]
     RefreshToken,
+}
+
+/// Why there is no token.
+pub enum TokenError {
+    Refused(Error),
+    /// A schema error for every client, and an error of its own in OAuth.
+    UnsupportedGrantType,
+}
+
+impl<E: Into<Error>> From<E> for TokenError {
+    fn from(error: E) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl IntoResponse for TokenError {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Refused(error) => error.into_response(),
+            Self::UnsupportedGrantType => {
+                let accepted = format!("must be one of {}", TokenGrant::VARIANTS.join(", "));
+                let error = Problems::one("body.grant_type", accepted).into_error("POST", ROUTE.path);
+                let mut response = error.into_response();
+                response.extensions_mut().insert(OauthErrorCode::UnsupportedGrantType);
+                response
+            }
+        }
+    }
 }
 
 /// An access token (RFC 6749 §5.1).
@@ -152,10 +183,11 @@ enum Grant {
 }
 
 impl TokenRequest {
-    fn grant(&self) -> Result<Grant, KnownError> {
+    fn grant(&self) -> Result<Grant, TokenError> {
+        let grant_type = self.grant_type.parse().map_err(|_| TokenError::UnsupportedGrantType)?;
         let missing = |name: &str| Problems::one(&format!("body.{name}"), "is required").into_error("POST", ROUTE.path);
         let text = |name: &str, value: &Option<String>| value.clone().ok_or_else(|| missing(name));
-        Ok(match self.grant_type {
+        Ok(match grant_type {
             TokenGrant::RefreshToken => Grant::Refresh(text("refresh_token", &self.refresh_token)?.into()),
             TokenGrant::AuthorizationCode => Grant::Code(oauth_code::Redemption {
                 code: text("code", &self.code)?.into(),
@@ -207,7 +239,7 @@ pub async fn handle(
     caller: Caller,
     _: Option<Access<Client>>,
     Input { body, .. }: Input<TokenRequest>,
-) -> Result<Tokens, Error> {
+) -> Result<Tokens, TokenError> {
     let grant = body.grant()?;
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id.clone()) };
     let project_id = client_project(&body.client_id).ok_or_else(invalid)?;
@@ -225,7 +257,7 @@ pub async fn handle(
     let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
     prove_client(&app, &project, secret.is_some(), key.as_ref()).map_err(|error| error.unwrap_or_else(invalid))?;
-    grant.exchange(&app, &project, items, &caller).await
+    Ok(grant.exchange(&app, &project, items, &caller).await?)
 }
 
 /// The project of a client id: its id, optionally with the one branch there is.

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use shared::content_api::Problem;
+use shared::http::{Interface, Route};
 use shared::product_api::KnownError;
+use shared::product_api::oauth_error::OauthErrorCode;
+use strum::VariantNames as _;
 use utoipa::openapi::schema::{AdditionalProperties, Type};
 use utoipa::openapi::{KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat};
 
@@ -13,10 +16,22 @@ use super::catalog;
 pub(super) const CONTENT: &str = "ContentError";
 /// The name of the schema of an error of interface B.
 pub(super) const PRODUCT: &str = "ProductError";
+/// The name of the schema of an error of the token endpoint.
+pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
 
-pub(super) fn schemas() -> [(String, RefOr<Schema>); 3] {
-    [(CONTENT.to_owned(), content().into()), (PRODUCT.to_owned(), product().into()), (CODE.to_owned(), code().into())]
+pub(super) fn schemas() -> [(String, RefOr<Schema>); 4] {
+    let schemas = [(CONTENT, content()), (PRODUCT, product()), (OAUTH, oauth()), (CODE, code())];
+    schemas.map(|(name, schema)| (name.to_owned(), schema.into()))
+}
+
+/// The name of the schema of an operation's errors.
+pub(super) fn name(route: &Route) -> &'static str {
+    match route.interface {
+        Interface::Content => CONTENT,
+        Interface::Product if route.has_oauth_errors => OAUTH,
+        Interface::Product => PRODUCT,
+    }
 }
 
 fn text() -> ObjectBuilder {
@@ -39,14 +54,25 @@ fn content() -> Schema {
 }
 
 fn product() -> Schema {
-    let whole = ObjectBuilder::new()
-        .description(Some("An error of interface B."))
+    let error = text().description(Some("A sentence for developers; it may change."));
+    Schema::Object(with_code(error, "An error of interface B.").build())
+}
+
+fn oauth() -> Schema {
+    let error = text().enum_values(Some(OauthErrorCode::VARIANTS.iter().copied()));
+    let sentence = text().description(Some("A sentence for developers; it may change."));
+    let whole = with_code(error, "An error of OAuth (RFC 6749 §5.2), with the code of interface B.");
+    Schema::Object(whole.property("error_description", sentence).required("error_description").build())
+}
+
+fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .description(Some(description))
         .property("code", Ref::from_schema_name(CODE))
         .required("code")
-        .property("error", text().description(Some("A sentence for developers; it may change.")))
+        .property("error", error)
         .required("error")
-        .property("details", ObjectBuilder::new().description(Some("What belongs to the code; see the list of codes.")));
-    Schema::Object(whole.build())
+        .property("details", ObjectBuilder::new().description(Some("What belongs to the code; see the list of codes.")))
 }
 
 /// Every code, with its status and the fields of its details.

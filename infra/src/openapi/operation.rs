@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use http::StatusCode;
-use shared::http::Interface;
 use shared::http::describe::Described;
-use shared::model::limit::Limit;
+use shared::http::{Interface, Route};
 use shared::product_api::access::Level;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::header::HeaderBuilder;
@@ -20,6 +19,7 @@ use super::{common, errors, security};
 use crate::Operation;
 
 const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// What the document says of an operation; `site_url` is the base of interface A when it has one of its own.
 pub(super) fn describe(operation: &Operation, schemas: &Schemas, site_url: Option<&str>) -> OperationBuilder {
@@ -38,8 +38,11 @@ pub(super) fn describe(operation: &Operation, schemas: &Schemas, site_url: Optio
     if let Some(body) = &description.body {
         let required = has_required_field(&body.schema);
         let content = Content::new(Some(schemas.whole(body, !route.ignores_unknown_fields)));
-        let body = RequestBodyBuilder::new().content(JSON, content);
-        described = described.request_body(Some(body.required(Some(if required { Required::True } else { Required::False })).build()));
+        let mut request = RequestBodyBuilder::new().content(JSON, content.clone());
+        if route.takes_forms {
+            request = request.content(FORM, content);
+        }
+        described = described.request_body(Some(request.required(Some(if required { Required::True } else { Required::False })).build()));
     }
     for (status, response) in answers(operation, schemas, is_content) {
         described = described.response(status.as_str(), response);
@@ -151,29 +154,28 @@ fn header(description: &str) -> utoipa::openapi::Header {
 
 /// Error answers; the description of each names its codes.
 fn errors_by_status(operation: &Operation) -> BTreeMap<StatusCode, Response> {
-    let (interface, limit) = (operation.route.interface, operation.route.limit);
+    let route = &operation.route;
     let mut by_status: BTreeMap<StatusCode, Vec<&str>> = BTreeMap::new();
     for code in common::codes(operation) {
         // A code that is in no catalog is found by the contract tests.
-        if let Some(status) = common::status(interface, code) {
+        if let Some(status) = common::status(route.interface, code) {
             by_status.entry(status).or_default().push(code);
         }
     }
-    by_status.into_iter().map(|(status, codes)| (status, error(interface, status, &codes, limit))).collect()
+    by_status.into_iter().map(|(status, codes)| (status, error(route, status, &codes))).collect()
 }
 
-fn error(interface: Interface, status: StatusCode, codes: &[&str], limit: Option<Limit>) -> Response {
-    let schema = if interface == Interface::Content { errors::CONTENT } else { errors::PRODUCT };
+fn error(route: &Route, status: StatusCode, codes: &[&str]) -> Response {
     let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
     let reason = status.canonical_reason().unwrap_or("Error");
     let extensions = ExtensionsBuilder::new().add("x-codes", serde_json::json!(codes));
-    let extensions = match limit.filter(|_| status == StatusCode::TOO_MANY_REQUESTS) {
+    let extensions = match route.limit.filter(|_| status == StatusCode::TOO_MANY_REQUESTS) {
         Some(limit) => extensions.add("x-limit", limit.name()),
         None => extensions,
     };
     let response = ResponseBuilder::new()
         .description(format!("{reason}: {}", names.join(", ")))
-        .content(JSON, Content::new(Some(Ref::from_schema_name(schema))))
+        .content(JSON, Content::new(Some(Ref::from_schema_name(errors::name(route)))))
         .extensions(Some(extensions.build()));
     match status {
         StatusCode::UNAUTHORIZED => response.header("WWW-Authenticate", header("The scheme; credentials are headers of our own.")),

@@ -65,6 +65,7 @@ fn document() -> Value {
         operation::<State<App>, Input<Loose>, Response>(
             Route::post("edge-loose", "/api/v1/loose").summary("Takes").ignores_unknown_fields(),
         ),
+        operation::<State<App>, Input<Loose>, Response>(Route::post("auth-token", "/api/v1/token").summary("Exchanges").token_endpoint()),
     ];
     serde_json::to_value(document_of(&operations, "https://api.example.com", "https://example.com")).unwrap()
 }
@@ -124,6 +125,19 @@ fn bodies_and_public_content_name_every_field_that_there_may_be() {
     assert!(schemas["Edited"]["additionalProperties"].is_null());
     assert!(schemas["Loose"]["properties"]["name"].is_object());
     assert!(schemas["Loose"]["additionalProperties"].is_null());
+}
+
+#[test]
+fn the_token_endpoint_takes_forms_and_has_the_errors_of_oauth() {
+    let document = document();
+    let (token, loose) = (&document["paths"]["/api/v1/token"]["post"], &document["paths"]["/api/v1/loose"]["post"]);
+    let form = &token["requestBody"]["content"]["application/x-www-form-urlencoded"]["schema"];
+    assert_eq!(*form, token["requestBody"]["content"]["application/json"]["schema"]);
+    assert!(form["$ref"].is_string() && loose["requestBody"]["content"]["application/x-www-form-urlencoded"].is_null());
+    let error = |operation: &Value| operation["responses"]["400"]["content"]["application/json"]["schema"]["$ref"].clone();
+    assert_eq!((error(token), error(loose)), (json!("#/components/schemas/OauthError"), json!("#/components/schemas/ProductError")));
+    let names = &document["components"]["schemas"]["OauthError"]["properties"]["error"]["enum"];
+    assert!(names.as_array().unwrap().contains(&json!("invalid_grant")));
 }
 
 #[test]

@@ -32,6 +32,10 @@ pub struct Route {
     pub ignores_unknown_fields: bool,
     /// Whether its body is not read, whatever its media type.
     pub ignores_body: bool,
+    /// Whether its senders send forms, and the API document says so. Others may, as every body is read by its media type.
+    pub takes_forms: bool,
+    /// Whether its errors have the form of RFC 6749 §5.2 too.
+    pub has_oauth_errors: bool,
 }
 
 /// The methods that operations have. HEAD comes with GET, OPTIONS with every path.
@@ -102,6 +106,8 @@ impl Route {
             memory: MEMORY,
             ignores_unknown_fields: false,
             ignores_body: false,
+            takes_forms: false,
+            has_oauth_errors: false,
         }
     }
 
@@ -161,7 +167,17 @@ impl Route {
         actions
     }
 
-    /// For bodies whose senders are not ours to bind, such as those of OAuth.
+    /// For what OAuth has sent as a form; it has unknown fields ignored (RFC 6749 §3.1 and §3.2).
+    pub const fn takes_forms(self) -> Self {
+        Self { takes_forms: true, ..self.ignores_unknown_fields() }
+    }
+
+    /// The token endpoint of OAuth (RFC 6749 §3.2): forms, and errors that every OAuth client reads.
+    pub const fn token_endpoint(self) -> Self {
+        Self { has_oauth_errors: true, ..self.takes_forms() }
+    }
+
+    /// For bodies whose senders are not ours to bind.
     pub const fn ignores_unknown_fields(self) -> Self {
         Self { ignores_unknown_fields: true, ..self }
     }

@@ -300,6 +300,10 @@ const OWN_CODES: &[&str] = &[
 #[derive(Debug, Clone, Copy)]
 pub struct ErrorCode(pub &'static str);
 
+/// Put among an answer's extensions, for a layer that writes the error in another form.
+#[derive(Debug, Clone)]
+pub struct Answered(pub KnownError);
+
 impl KnownError {
     /// Every code of the catalog.
     pub const CODES: &[&str] = Self::VARIANTS;
@@ -381,6 +385,7 @@ impl IntoResponse for KnownError {
             limits::describe(refused, headers);
         }
         response.extensions_mut().insert(ErrorCode(self.code()));
+        response.extensions_mut().insert(Answered(self));
         response
     }
 }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::error::{ErrorCode, KnownError};
 use super::family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, names};
 use super::input::ParsedBody;
+use super::oauth_error;
 use crate::App;
 use crate::http::Route;
 use crate::store::retry;
@@ -22,7 +23,8 @@ const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// Wraps an operation of interface B.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    answered(&app, request, |request| async {
+    let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.has_oauth_errors);
+    let response = answered(&app, request, |request| async {
         let (parts, body) = request.into_parts();
         let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.ignores_body);
         let body = if is_ignored { Ok(None) } else { read_body(&parts.method, &parts.headers, body).await };
@@ -35,7 +37,8 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
             Err(error) => error.into_response(),
         }
     })
-    .await
+    .await;
+    if has_oauth_errors { oauth_error::in_form(response) } else { response }
 }
 
 /// Wraps what answers where no operation is: whatever the body, there is no such path or method (WIRE.md §1.4, step 1).

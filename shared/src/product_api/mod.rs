@@ -13,6 +13,7 @@ pub mod input;
 mod layer;
 pub mod limits;
 pub mod literal;
+pub mod oauth_error;
 pub mod teams;
 
 pub use access::{Access, Admin, Client, Server};

@@ -141,6 +141,15 @@ impl Store {
         }
     }
 
+    /// Ends a code that nobody has redeemed. One that somebody has stays, so that its coming again is seen.
+    pub async fn end_code(&self, project: &ProjectId, code: &SecretString) -> Result<(), Error> {
+        let delete = Write::delete(code_key(project, code)).on("attribute_not_exists(d.session_id)");
+        match self.write(delete).await {
+            Err(Error::Conflict(_)) => Ok(()),
+            done => done,
+        }
+    }
+
     pub async fn authorization_code(&self, project: &ProjectId, code: &SecretString) -> Result<Option<AuthorizationCode>, Error> {
         self.get(&code_key(project, code)).await?.map(entity).transpose()
     }

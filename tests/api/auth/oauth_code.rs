@@ -25,7 +25,6 @@ async fn a_code_is_bound_to_its_challenge_its_redirect_and_its_project() {
     for (name, value, error) in [
         ("code_verifier", json!("x".repeat(43)), "INVALID_AUTHORIZATION_CODE"),
         ("code_verifier", json!("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"), "INVALID_AUTHORIZATION_CODE"),
-        ("redirect_uri", json!("http://localhost:3000/other"), "INVALID_AUTHORIZATION_CODE"),
         ("client_id", json!(other.project_id), "INVALID_AUTHORIZATION_CODE"),
         ("client_secret", json!("pck_wrong"), "INVALID_OAUTH_CLIENT_ID_OR_SECRET"),
         ("code", json!(format!("{}{}", &code[..32], "0".repeat(32))), "INVALID_AUTHORIZATION_CODE"),
@@ -35,6 +34,23 @@ async fn a_code_is_bound_to_its_challenge_its_redirect_and_its_project() {
     }
     // Whoever failed burned nothing.
     assert_eq!(exchange_with(&app, &code, "redirect_uri", json!(format!("{REDIRECT_URI}#fragment"))).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_code_that_its_owner_shows_for_another_redirect_is_over() {
+    let (app, provider) = start().await;
+    let other = json!("http://localhost:3000/other");
+    let astray = code(&app, &provider).await;
+    assert_error(&exchange_with(&app, &astray, "redirect_uri", other.clone()).await, 400, "INVALID_AUTHORIZATION_CODE");
+    assert_error(&exchange(&app, &astray).await, 400, "INVALID_AUTHORIZATION_CODE");
+
+    // One that was redeemed stays known: its second coming ends the session, whatever was tried between.
+    let redeemed = code(&app, &provider).await;
+    let tokens = exchange(&app, &redeemed).await.json();
+    assert_error(&exchange_with(&app, &redeemed, "redirect_uri", other).await, 400, "INVALID_AUTHORIZATION_CODE");
+    assert_error(&exchange(&app, &redeemed).await, 400, "INVALID_AUTHORIZATION_CODE");
+    let refresh = json!({ "grant_type": "refresh_token", "client_id": app.project_id(), "refresh_token": tokens["refresh_token"] });
+    assert_error(&app.anonymous().post(TOKEN, refresh).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{Answer, SignedIn, TestApp};
 
 use super::{assert_error, opens_own_data, problems};
 use crate::stored;
@@ -138,8 +138,7 @@ async fn other_fields_are_ignored_and_missing_ones_are_named() {
     let more = request_with(&app, &ada, "scope", "legacy");
     assert_eq!(app.anonymous().post(PATH, more).await.status(), 200);
 
-    let answer = app.anonymous().post(PATH, json!({ "grant_type": "password" })).await;
-    let named = problems(&answer);
+    let named = problems(&app.anonymous().post(PATH, json!({ "grant_type": 7 })).await);
     for path in ["body.grant_type ", "body.client_id "] {
         assert!(named.iter().any(|problem| problem.starts_with(path)), "{path} in {named:?}");
     }
@@ -147,6 +146,49 @@ async fn other_fields_are_ignored_and_missing_ones_are_named() {
     assert_eq!(problems(&app.anonymous().post(PATH, grant).await), ["body.refresh_token is required"]);
     let none = app.anonymous().request("POST", PATH).send().await;
     assert_error(&none, 400, "SCHEMA_ERROR");
+}
+
+/// `error` and `error_description`, which every OAuth client reads.
+fn oauth_error(answer: &Answer) -> (String, String) {
+    let body = answer.json();
+    assert_eq!(body["code"], answer.code(), "the code is there as well");
+    ["error", "error_description"].map(|field| body[field].as_str().unwrap().to_owned()).into()
+}
+
+#[tokio::test]
+async fn errors_have_the_form_of_rfc_6749_too() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let post = async |name: &str, value: Value| app.anonymous().post(PATH, request_with(&app, &ada, name, value)).await;
+    for (answer, error, code) in [
+        (post("grant_type", json!("password")).await, "unsupported_grant_type", "SCHEMA_ERROR"),
+        (post("grant_type", json!(null)).await, "invalid_request", "SCHEMA_ERROR"),
+        (post("refresh_token", json!(null)).await, "invalid_request", "SCHEMA_ERROR"),
+        (post("client_id", json!("nothing")).await, "invalid_client", "INVALID_OAUTH_CLIENT_ID_OR_SECRET"),
+        (post("client_secret", json!("pck_wrong")).await, "invalid_client", "INVALID_OAUTH_CLIENT_ID_OR_SECRET"),
+        (post("refresh_token", json!("x")).await, "invalid_grant", "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"),
+        (
+            app.anonymous().request("POST", PATH).body("{").header("content-type", "application/json").send().await,
+            "invalid_request",
+            "BODY_PARSING_ERROR",
+        ),
+        (app.anonymous().request("POST", PATH).send().await, "invalid_request", "SCHEMA_ERROR"),
+        (
+            app.client().with("x-stack-publishable-client-key", "pck_wrong").post(PATH, request(&app, &ada)).await,
+            "invalid_client",
+            "INVALID_PUBLISHABLE_CLIENT_KEY",
+        ),
+    ] {
+        let (named, sentence) = oauth_error(&answer);
+        assert_eq!((named.as_str(), answer.code().as_str()), (error, code), "{}", answer.text());
+        let allowed = |c: char| matches!(c, ' '..='~') && c != '"' && c != '\\';
+        assert!(!sentence.is_empty() && sentence.chars().all(allowed), "{sentence}");
+        assert!(answer.header("cache-control").unwrap().starts_with("no-store"));
+        assert!(answer.header("content-type").unwrap().starts_with("application/json"));
+    }
+    // Where OAuth is not spoken, an error is a sentence.
+    let elsewhere = app.client().post("/api/v1/auth/password/sign-in", json!({})).await.json();
+    assert!(elsewhere["error"].as_str().unwrap().contains(' ') && elsewhere["error_description"].is_null());
 }
 
 #[tokio::test]
