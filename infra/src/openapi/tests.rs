@@ -55,7 +55,7 @@ fn document() -> Value {
     let errors = &["EMAIL_NOT_FOUND", "PRECONDITION_FAILED"];
     let patch = Route::patch("emails-patch", "/api/v1/emails/outbox/{id}").summary("Edits a mail").errors(errors);
     let app = Route::get("content-app", "/api/v1/apps/{app_id}").summary("Gives an app").content().errors(&["app_not_found"]);
-    let operations = [
+    let operations = vec![
         operation::<Access<Server>, Patch, Json<Edited>>(patch),
         operation::<Access<Client>, HeaderMap, Response>(Route::get("auth-go", "/api/v1/auth/go/{provider_id}").summary("Goes")),
         operation::<State<App>, HeaderMap, Json<Data<Vec<content::App>>>>(
