@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::net::SocketAddr;
 use tower::ServiceExt as _;
 
-use crate::{SignedIn, TestApp};
+use crate::{SignedIn, TestApp, roles};
 
 /// Somebody who sends requests.
 #[derive(Clone)]
@@ -40,7 +40,8 @@ impl TestApp {
 
     /// Answers a request as it is.
     pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
-        self.router.clone().oneshot(request).await.unwrap()
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        roles::within(&method, &path, self.router.clone().oneshot(request)).await.unwrap()
     }
 
     /// A client of the project.
@@ -144,7 +145,8 @@ impl RequestBuilder {
     }
 
     pub async fn send(self) -> Answer {
-        Answer::read(self.router.oneshot(self.request).await.unwrap()).await
+        let (method, path) = (self.request.method().clone(), self.request.uri().path().to_owned());
+        Answer::read(roles::within(&method, &path, self.router.oneshot(self.request)).await.unwrap()).await
     }
 }
 

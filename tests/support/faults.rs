@@ -6,6 +6,8 @@ use std::time::Duration;
 use gateway::engine::Observe;
 use serde_json::{Value, json};
 
+use crate::roles;
+
 pub use gateway::engine::Fault;
 
 /// Records the calls to the table, and breaks those that a test wants to break.
@@ -106,7 +108,9 @@ fn is_write(operation: &str) -> bool {
 
 impl Observe for Recorder {
     fn before(&self, operation: &str, body: &[u8]) -> Option<Fault> {
-        self.calls.lock().unwrap().push((operation.to_owned(), String::from_utf8_lossy(body).into_owned()));
+        let text = String::from_utf8_lossy(body).into_owned();
+        roles::note(operation, &text);
+        self.calls.lock().unwrap().push((operation.to_owned(), text));
         let mut plan = self.plan.lock().unwrap();
         let pending = plan.as_mut().filter(|plan| plan.reads || is_write(operation))?;
         if pending.after > 0 {

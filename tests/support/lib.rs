@@ -6,6 +6,7 @@ mod caller;
 mod faults;
 mod mails;
 pub mod provider;
+pub mod roles;
 pub mod stand_in;
 mod users;
 

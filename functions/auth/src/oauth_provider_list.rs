@@ -7,10 +7,10 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem};
 use shared::http::{Json, Route};
 use shared::model::provider_account::ProviderAccountRead;
-use shared::product_api::access::{Level, UserRef};
+use shared::product_api::access::UserRef;
 use shared::product_api::accounts::read;
-use shared::product_api::input::{Ignored, Problems};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::input::Ignored;
+use shared::product_api::{Access, Client, Error, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-providers")
@@ -39,13 +39,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ProviderAccountsQuery>,
 ) -> Result<Json<ProviderAccounts>, Error> {
-    let user_id = match query.user_id {
-        Some(user) => access.user_id(user)?,
-        None if access.level >= Level::Server => {
-            return Err(Problems::one("query.user_id", "is required").into_error("GET", ROUTE.path).into());
-        }
-        None => return Err(KnownError::Forbidden.into()),
-    };
+    let user_id = access.listed_user(query.user_id, &ROUTE)?;
     let accounts = read(&app, &access, user_id).await?.map(|row| row.user.provider_accounts).unwrap_or_default();
     let items = accounts.iter().map(|account| ProviderAccountRead::of(user_id, account, access.level)).collect();
     Ok(Json(ProviderAccounts { items, is_paginated: false }))

@@ -5,7 +5,7 @@
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose};
 use shared::model::limit::Limit;
@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/password/reset")
     .summary("Sets a new password with the code from a mail")
     .limit(Limit::Code)
-    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",
         "VERIFICATION_CODE_EXPIRED",

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::mail_document::{DocumentKind, DocumentPatch};
 use shared::product_api::input::Nothing;
@@ -12,7 +12,7 @@ use crate::documents::{Changed, DocumentPath, check_theme, update};
 
 pub const ROUTE: Route = Route::patch("emails-draft-update", "/api/v1/internal/email-drafts/{id}")
     .summary("Changes a draft of a mail")
-    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&["EMAIL_DRAFT_NOT_FOUND"]);
 
 pub async fn handle(

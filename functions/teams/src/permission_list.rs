@@ -5,7 +5,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
+use shared::http::TableAction::{BatchGetItem, GetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::id::TeamId;
 use shared::model::permission::PermissionId;
@@ -21,7 +21,7 @@ use crate::paths::{self, Pagination, user_problem};
 
 pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permissions")
     .summary("Lists what members may do in their teams")
-    .table(&[BatchGetItem, Query])
+    .table(&[BatchGetItem, GetItem, Query])
     .errors(&["USER_AUTHENTICATION_REQUIRED", "CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "TEAM_NOT_FOUND", "INVALID_CURSOR"]);
 
 #[derive(Deserr, ToSchema)]

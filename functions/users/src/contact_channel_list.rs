@@ -8,10 +8,10 @@ use shared::http::TableAction::{BatchGetItem, GetItem};
 use shared::http::{Json, Route};
 use shared::model::channel::ContactChannel;
 use shared::model::id::ChannelId;
-use shared::product_api::access::{Level, UserRef};
+use shared::product_api::access::UserRef;
 use shared::product_api::accounts::read;
-use shared::product_api::input::{Ignored, Problems};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::input::Ignored;
+use shared::product_api::{Access, Client, Error, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/contact-channels")
@@ -43,13 +43,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ChannelsQuery>,
 ) -> Result<Json<ContactChannels>, Error> {
-    let user_id = match query.user_id {
-        Some(user) => access.user_id(user)?,
-        None if access.level >= Level::Server => {
-            return Err(Problems::one("query.user_id", "is required").into_error("GET", ROUTE.path).into());
-        }
-        None => return Err(KnownError::Forbidden.into()),
-    };
+    let user_id = access.listed_user(query.user_id, &ROUTE)?;
     let channels = read(&app, &access, user_id).await?.map(|row| row.user.channels).unwrap_or_default();
     let wanted = channels.iter().filter(|channel| query.contact_channel_id.is_none_or(|id| channel.id == id));
     Ok(Json(ContactChannels { items: wanted.map(|channel| ContactChannel::of(user_id, channel)).collect(), is_paginated: false }))

@@ -1,10 +1,14 @@
 //! One operation as a Lambda function behind an HTTP API of API Gateway (payload format 2.0).
 
 use std::convert::Infallible;
+use std::future::ready;
+use std::pin::Pin;
 
 use axum::Router;
 use axum::handler::Handler;
 use axum::response::IntoResponse as _;
+use http::{Response, StatusCode};
+use http_body_util::BodyExt as _;
 use lambda_http::request::RequestContext;
 use lambda_http::{Error, RequestExt as _, service_fn};
 use tower::ServiceExt as _;
@@ -45,10 +49,36 @@ pub async fn run_router(name: &'static str, build: impl FnOnce(&App) -> Router<A
         async move {
             let answer = answer.await?;
             asked.answered(&app, &answer);
-            Ok::<_, Infallible>(answer)
+            Ok::<_, Infallible>(Answer::read(answer).await)
         }
     };
     lambda_http::run(service_fn(answer)).await
+}
+
+/// An answer as the runtime sends it: text where it is text, anything else in base64.
+///
+/// All text is UTF-8 here. The conversion that the runtime has for bodies would bring the tables of every other encoding into every function.
+struct Answer(Response<lambda_http::Body>);
+
+impl Answer {
+    async fn read(answer: Response<axum::body::Body>) -> Self {
+        let (parts, body) = answer.into_parts();
+        let body = match body.collect().await {
+            Ok(body) => Vec::from(body.to_bytes()),
+            Err(error) => {
+                tracing::error!(%error, "an answer ended early");
+                return Self(StatusCode::INTERNAL_SERVER_ERROR.into_response().map(|_| lambda_http::Body::Empty));
+            }
+        };
+        let body = String::from_utf8(body).map_or_else(|error| lambda_http::Body::Binary(error.into_bytes()), lambda_http::Body::Text);
+        Self(Response::from_parts(parts, body))
+    }
+}
+
+impl lambda_http::IntoResponse for Answer {
+    fn into_response(self) -> Pin<Box<dyn Future<Output = Response<lambda_http::Body>> + Send>> {
+        Box::pin(ready(self.0))
+    }
 }
 
 /// Puts the address that API Gateway saw where handlers look for it, and names the path as its route does.
@@ -77,6 +107,13 @@ mod tests {
         let latest = event.replace("/api/v1/", "/api/latest/");
         assert_ne!(latest, event);
         assert_eq!(path(&latest), "/api/v1/users/me");
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_text_where_it_can_be() {
+        let of = async |body: &'static [u8]| Answer::read(Response::new(axum::body::Body::from(body))).await.0.into_body();
+        assert!(matches!(of("{\"name\":\"Zo\u{eb}\"}".as_bytes()).await, lambda_http::Body::Text(text) if text.contains("Zo\u{eb}")));
+        assert!(matches!(of(b"\x89PNG").await, lambda_http::Body::Binary(bytes) if bytes == b"\x89PNG"));
     }
 
     #[test]

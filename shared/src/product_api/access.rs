@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::error::{Error, KnownError};
 use super::family::header;
+use super::input::Problems;
 use super::limits::Claimed;
 use crate::App;
 use crate::crypto::token::{self, Claims};
@@ -137,6 +138,17 @@ impl<L> Access<L> {
             UserRef::Me => own.ok_or(KnownError::CannotGetOwnUserWithoutUser),
             UserRef::Id(id) if self.level >= Level::Server || own == Some(id) => Ok(id),
             UserRef::Id(_) => Err(KnownError::Forbidden),
+        }
+    }
+
+    /// The user whose things a request lists. A client that names none would list everybody's, which it may not; nobody else does.
+    pub fn listed_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
+        match user {
+            Some(user) => self.user_id(user),
+            None if self.level >= Level::Server => {
+                Err(Problems::one("query.user_id", "is required").into_error(route.verb.name(), route.path))
+            }
+            None => Err(KnownError::Forbidden),
         }
     }
 }

@@ -3,6 +3,9 @@
 use serde_json::json;
 use support::{Answer, Caller, TestApp};
 
+use super::mfa_sign_in::{attempt, now_code, user_with_app};
+use super::oauth_callback::{TOKEN, ada, exchange_of, flow, parameter, start};
+
 const ADA: &str = "ada@example.com";
 
 fn from(app: &TestApp, address: &str, city: &str) -> Caller {
@@ -67,5 +70,24 @@ async fn a_code_by_mail_from_a_new_place_is_told_as_well() {
     let code = app.sign_in_code(ADA).await;
     let answer = from(&app, "198.51.100.1", "").post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
+    assert_eq!(notices(&app).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_provider_and_an_authenticator_app_from_new_places_are_told_as_well() {
+    let (app, provider) = start().await;
+    app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
+    let code = parameter(&flow(&app, &provider, ada(), &[]).await, "code");
+    assert_eq!(from(&app, "203.0.113.7", "").post(TOKEN, exchange_of(&app, &code)).await.status(), 200);
+    assert!(notices(&app).await.is_empty(), "the first tells nothing");
+    let code = parameter(&flow(&app, &provider, ada(), &[]).await, "code");
+    assert_eq!(from(&app, "198.51.100.1", "").post(TOKEN, exchange_of(&app, &code)).await.status(), 200);
+    assert_eq!(notices(&app).await.len(), 1);
+
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
+    user_with_app(&app, ADA).await;
+    let body = json!({ "code": attempt(&app, ADA).await, "type": "totp", "totp": now_code(&app) });
+    assert_eq!(from(&app, "198.51.100.1", "").post("/api/v1/auth/mfa/sign-in", body).await.status(), 200);
     assert_eq!(notices(&app).await.len(), 1);
 }

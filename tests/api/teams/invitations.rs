@@ -31,6 +31,7 @@ async fn whoever_is_invited_sees_what_it_is_and_joins() {
     let bob = app.sign_in_by_mail("bob@example.com").await;
     let caller = app.signed_in(&bob);
     let listed = caller.get(&format!("{INVITATIONS}?user_id=me")).await.json()["items"].clone();
+    assert_eq!(app.server().get(&format!("{INVITATIONS}?user_id={}", bob.user_id)).await.json()["items"], listed);
     let expires = (app.now() + SignedDuration::from_hours(7 * 24)).as_millisecond();
     let expected = json!([{
         "id": sent.json()["id"], "team_id": id, "team_display_name": "Engines & Co", "recipient_email": "bob@example.com",

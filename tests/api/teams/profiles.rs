@@ -85,4 +85,6 @@ async fn a_picture_in_a_team_is_the_members_own_and_goes_with_the_membership() {
     assert_eq!(app.server().delete(&membership(&id, &ada.user_id)).await.status(), 200);
     assert_eq!(app.anonymous().get(&urls[0]).await.status(), 404);
     assert_eq!(app.anonymous().get(&urls[1]).await.status(), 200);
+    assert_eq!(app.signed_in(&bob).patch(&format!("{PROFILES}/{id}/me"), json!({ "profile_image_url": null })).await.status(), 200);
+    assert_eq!(app.anonymous().get(&urls[1]).await.status(), 404);
 }

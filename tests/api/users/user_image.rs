@@ -42,6 +42,8 @@ async fn an_uploaded_image_is_served_by_the_address_that_the_user_has() {
     // Sent back as it was read, it is the same image.
     assert_eq!(&update(&app, &ada.user_id, json!({ "profile_image_url": url })).await["profile_image_url"], url);
     assert_eq!(get(&app, url).await.status(), 200);
+    assert_eq!(app.signed_in(&ada).patch(ME, json!({ "profile_image_url": null })).await.status(), 200);
+    assert_error(&get(&app, url).await, 404, "PROFILE_IMAGE_NOT_FOUND");
 }
 
 #[tokio::test]
