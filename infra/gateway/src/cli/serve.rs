@@ -54,6 +54,9 @@ const GRACE: Duration = Duration::from_secs(10);
 pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()> {
     let filter = tracing_subscriber::EnvFilter::try_from_env("GATELET_LOG").unwrap_or_else(|_| "warn,dynoxide=error".into());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    if cfg!(panic = "abort") {
+        tracing::warn!("this binary has the profile of functions, where a panic ends the process: build it with --profile gateway");
+    }
     // The ports first: nothing is created for a gateway that cannot answer.
     let listener = listen(options.listen).await?;
     let address = listener.local_addr()?;
