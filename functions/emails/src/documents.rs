@@ -6,7 +6,9 @@ use shared::App;
 use shared::http::Json;
 use shared::mail::builtin;
 use shared::model::id::DocumentId;
-use shared::model::mail_document::{DocumentKind, DocumentLine, MailDocument};
+use shared::model::mail_document::{DocumentKind, DocumentLine, DocumentPatch, MAX_DOCUMENTS, MailDocument};
+use shared::model::outbox::Category;
+use shared::model::theme::Theme;
 use shared::product_api::input::Problems;
 use shared::product_api::{Access, Admin, Error, KnownError};
 use shared::store;
@@ -23,6 +25,36 @@ pub struct DocumentPath {
 #[derive(Serialize, ToSchema)]
 pub struct CreatedDocument {
     id: DocumentId,
+}
+
+/// A template or a draft with its sources.
+#[derive(Serialize, ToSchema)]
+pub struct DocumentView {
+    id: DocumentId,
+    display_name: String,
+    /// MiniJinja.
+    subject_source: String,
+    /// MiniJinja in HTML or MJML.
+    html_source: String,
+    /// MiniJinja; `null` when the text is derived from the HTML.
+    text_source: Option<String>,
+    /// `false` for no theme, `null` for the project's.
+    theme_id: Option<Theme>,
+    notification_category_name: Category,
+}
+
+impl From<MailDocument> for DocumentView {
+    fn from(document: MailDocument) -> Self {
+        Self {
+            id: document.id,
+            display_name: document.display_name,
+            subject_source: document.subject,
+            html_source: document.html,
+            text_source: document.text,
+            theme_id: document.theme,
+            notification_category_name: document.category,
+        }
+    }
 }
 
 /// What a change or deletion answers: `{"ok": "ok"}`.
@@ -46,12 +78,12 @@ fn not_found(kind: DocumentKind) -> KnownError {
 
 /// The theme that a document names exists.
 pub(crate) async fn check_theme(app: &App, access: &Access<Admin>, theme: Option<Uuid>, method: &str, path: &str) -> Result<(), Error> {
-    let Some(id) = theme.map(DocumentId::from) else { return Ok(()) };
-    let kind = DocumentKind::Theme;
-    if builtin::document(kind, id).is_some() || app.store.mail_document(&access.project.id, kind, id).await?.is_some() {
-        return Ok(());
+    match theme {
+        Some(id) if !app.store.has_theme(&access.project.id, id).await? => {
+            Err(Problems::one("body.theme_id", "must be the id of a theme").into_error(method, path).into())
+        }
+        _ => Ok(()),
     }
-    Err(Problems::one("body.theme_id", "must be the id of a theme").into_error(method, path).into())
 }
 
 pub(crate) async fn create(
@@ -60,7 +92,9 @@ pub(crate) async fn create(
     kind: DocumentKind,
     document: MailDocument,
 ) -> Result<Json<CreatedDocument>, Error> {
-    app.store.write_mail_document(&access.project.id, kind, &document, 0).await?;
+    if !app.store.create_mail_document(&access.project.id, kind, &document).await? {
+        return Err(KnownError::TooManyEmailDocuments { max: MAX_DOCUMENTS }.into());
+    }
     Ok(Json(CreatedDocument { id: document.id }))
 }
 
@@ -84,17 +118,32 @@ async fn row(app: &App, access: &Access<Admin>, kind: DocumentKind, id: Document
     Ok(row.ok_or_else(|| not_found(kind))?)
 }
 
+/// Changes a template or a draft.
+pub(crate) async fn patch(
+    app: &App,
+    access: &Access<Admin>,
+    kind: DocumentKind,
+    id: DocumentId,
+    body: &DocumentPatch,
+    path: &str,
+) -> Result<Json<Changed>, Error> {
+    check_theme(app, access, body.theme_id(), "PATCH", path).await?;
+    update(app, access, kind, id, path, |document| body.clone().apply(document, app.clock.now())).await
+}
+
 /// Changes a document by a rule. One of ours becomes one of the project's.
 pub(crate) async fn update(
     app: &App,
     access: &Access<Admin>,
     kind: DocumentKind,
     id: DocumentId,
-    rule: impl Fn(MailDocument) -> Result<MailDocument, Error>,
+    path: &str,
+    rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<Json<Changed>, Error> {
     for _ in 0..TRIES {
         let DocumentRow { document, version } = row(app, access, kind, id).await?;
-        match app.store.write_mail_document(&access.project.id, kind, &rule(document)?, version).await {
+        let changed = rule(document).map_err(|problems| problems.into_error("PATCH", path))?;
+        match app.store.write_mail_document(&access.project.id, kind, &changed, version).await {
             Ok(()) => return Ok(Json(CHANGED)),
             Err(store::Error::Conflict(_)) => {}
             Err(error) => return Err(error.into()),
@@ -105,6 +154,7 @@ pub(crate) async fn update(
 
 /// Deletes a document of the project. One in place of ours gives way to it, which itself cannot be deleted.
 pub(crate) async fn delete(app: &App, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<Json<Changed>, Error> {
-    let existed = app.store.delete_mail_document(&access.project.id, kind, id).await?;
-    if existed || builtin::document(kind, id).is_some() { Ok(Json(CHANGED)) } else { Err(not_found(kind).into()) }
+    let is_ours = builtin::document(kind, id).is_some();
+    let existed = app.store.delete_mail_document(&access.project.id, kind, id, !is_ours).await?;
+    if existed || is_ours { Ok(Json(CHANGED)) } else { Err(not_found(kind).into()) }
 }

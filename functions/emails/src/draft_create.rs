@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::id::DocumentId;
 use shared::model::mail_document::{DocumentKind, NewDocument};
@@ -10,11 +10,10 @@ use shared::product_api::{Access, Admin, Error, Input};
 
 use crate::documents::{CreatedDocument, check_theme, create};
 
-pub const ROUTE: Route = Route::post("emails-draft-create", "/api/v1/internal/email-drafts").summary("Creates a draft of a mail").table(&[
-    BatchGetItem,
-    GetItem,
-    PutItem,
-]);
+pub const ROUTE: Route = Route::post("emails-draft-create", "/api/v1/internal/email-drafts")
+    .summary("Creates a draft of a mail")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&["TOO_MANY_EMAIL_DOCUMENTS"]);
 
 pub async fn handle(
     State(app): State<App>,

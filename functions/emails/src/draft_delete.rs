@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem};
+use shared::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::mail_document::DocumentKind;
 use shared::product_api::input::{Ignored, Nothing};
@@ -12,7 +12,7 @@ use crate::documents::{Changed, DocumentPath, delete};
 
 pub const ROUTE: Route = Route::delete("emails-draft-delete", "/api/v1/internal/email-drafts/{id}")
     .summary("Deletes a draft of a mail")
-    .table(&[BatchGetItem, DeleteItem])
+    .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .errors(&["EMAIL_DRAFT_NOT_FOUND"]);
 
 pub async fn handle(

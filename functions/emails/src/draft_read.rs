@@ -6,15 +6,12 @@ use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem};
 use shared::http::{Json, Route};
-use shared::model::id::DocumentId;
 use shared::model::mail_document::DocumentKind;
-use shared::model::outbox::Category;
-use shared::model::theme::Theme;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::{Access, Admin, Error, Input};
 use utoipa::ToSchema;
 
-use crate::documents::{DocumentPath, read};
+use crate::documents::{DocumentPath, DocumentView, read};
 
 pub const ROUTE: Route = Route::get("emails-draft-read", "/api/v1/internal/email-drafts/{id}")
     .summary("Reads a draft of a mail")
@@ -23,17 +20,8 @@ pub const ROUTE: Route = Route::get("emails-draft-read", "/api/v1/internal/email
 
 #[derive(Serialize, ToSchema)]
 pub struct DraftView {
-    id: DocumentId,
-    display_name: String,
-    /// MiniJinja.
-    subject_source: String,
-    /// MiniJinja in HTML or MJML.
-    html_source: String,
-    /// MiniJinja; `null` when the text is derived from the HTML.
-    text_source: Option<String>,
-    /// `false` for no theme, `null` for the project's.
-    theme_id: Option<Theme>,
-    notification_category_name: Category,
+    #[serde(flatten)]
+    document: DocumentView,
     /// Milliseconds since the epoch; `null` when it was not sent yet.
     sent_at_millis: Option<i64>,
 }
@@ -44,14 +32,6 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
 ) -> Result<Json<DraftView>, Error> {
     let draft = read(&app, &access, DocumentKind::Draft, path.id).await?;
-    Ok(Json(DraftView {
-        id: draft.id,
-        display_name: draft.display_name,
-        subject_source: draft.subject,
-        html_source: draft.html,
-        text_source: draft.text,
-        theme_id: draft.theme,
-        notification_category_name: draft.category,
-        sent_at_millis: draft.sent_at.map(Timestamp::as_millisecond),
-    }))
+    let sent_at_millis = draft.sent_at.map(Timestamp::as_millisecond);
+    Ok(Json(DraftView { document: draft.into(), sent_at_millis }))
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use shared::App;
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Route};
-use shared::mail::render::{Context, Job, ProjectContext, UserContext};
+use shared::mail::render::{Context, Job, ProjectContext, Sources, UserContext};
 use shared::mail::sandbox;
 use shared::model::id::DocumentId;
 use shared::model::mail_document::{DocumentKind, HtmlSource, MailDocument, html_of};
@@ -92,10 +92,12 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body,
         None => theme(&app, &access, body.theme_id.or(template.theme)).await?,
     };
     let job = Job {
-        subject: body.template_subject_source.unwrap_or(template.subject),
-        html: template.html,
-        text: template.text,
-        theme,
+        sources: Sources {
+            subject: body.template_subject_source.unwrap_or(template.subject),
+            html: template.html,
+            text: template.text,
+            theme,
+        },
         context: context(&app, &access.project, template.category, variables),
     };
     match sandbox::render(job).await {

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::id::DocumentId;
 use shared::model::mail_document::{DocumentKind, NewDocument};
@@ -12,7 +12,8 @@ use crate::documents::{CreatedDocument, check_theme, create};
 
 pub const ROUTE: Route = Route::post("emails-template-create", "/api/v1/internal/email-templates")
     .summary("Creates a template of mails")
-    .table(&[BatchGetItem, GetItem, PutItem]);
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&["TOO_MANY_EMAIL_DOCUMENTS"]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -8,7 +8,7 @@ use shared::model::mail_document::{DocumentKind, DocumentPatch};
 use shared::product_api::input::Nothing;
 use shared::product_api::{Access, Admin, Error, Input};
 
-use crate::documents::{Changed, DocumentPath, check_theme, update};
+use crate::documents::{Changed, DocumentPath, patch};
 
 pub const ROUTE: Route = Route::patch("emails-template-update", "/api/v1/internal/email-templates/{id}")
     .summary("Changes a template of mails")
@@ -20,10 +20,5 @@ pub async fn handle(
     access: Access<Admin>,
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<Changed>, Error> {
-    check_theme(&app, &access, body.theme_id(), "PATCH", ROUTE.path).await?;
-    update(&app, &access, DocumentKind::Template, path.id, |template| {
-        let changed = body.clone().apply(template, app.clock.now());
-        Ok(changed.map_err(|problems| problems.into_error("PATCH", ROUTE.path))?)
-    })
-    .await
+    patch(&app, &access, DocumentKind::Template, path.id, &body, ROUTE.path).await
 }

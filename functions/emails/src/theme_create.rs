@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::id::DocumentId;
 use shared::model::mail_document::{DocumentKind, NewTheme};
@@ -10,8 +10,10 @@ use shared::product_api::{Access, Admin, Error, Input};
 
 use crate::documents::{CreatedDocument, create};
 
-pub const ROUTE: Route =
-    Route::post("emails-theme-create", "/api/v1/internal/email-themes").summary("Creates a theme of mails").table(&[BatchGetItem, PutItem]);
+pub const ROUTE: Route = Route::post("emails-theme-create", "/api/v1/internal/email-themes")
+    .summary("Creates a theme of mails")
+    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(&["TOO_MANY_EMAIL_DOCUMENTS"]);
 
 pub async fn handle(
     State(app): State<App>,

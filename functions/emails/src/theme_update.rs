@@ -20,9 +20,6 @@ pub async fn handle(
     access: Access<Admin>,
     Input { body, path, .. }: Input<ThemePatch, Nothing, DocumentPath>,
 ) -> Result<Json<Changed>, Error> {
-    update(&app, &access, DocumentKind::Theme, path.id, |theme| {
-        let changed = body.clone().apply(theme, app.clock.now());
-        Ok(changed.map_err(|problems| problems.into_error("PATCH", ROUTE.path))?)
-    })
-    .await
+    let now = app.clock.now();
+    update(&app, &access, DocumentKind::Theme, path.id, ROUTE.path, |theme| body.clone().apply(theme, now)).await
 }

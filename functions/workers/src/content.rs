@@ -1,9 +1,13 @@
 //! What an entry of the outbox is rendered from: its sources, the project's own template and theme where there are any, and the link by which
 //! its recipient refuses others of its kind.
 
+use std::collections::{HashMap, HashSet};
+
+use futures_util::FutureExt as _;
+use futures_util::future::try_join_all;
 use shared::App;
 use shared::mail::builtin;
-use shared::mail::render::{Context, Job, ProjectContext, UserContext};
+use shared::mail::render::{Context, Job, ProjectContext, Sources, UserContext};
 use shared::mail::sandbox;
 use shared::model::code::Code;
 use shared::model::id::{DocumentId, ProjectId};
@@ -15,9 +19,15 @@ use shared::model::session::after;
 use shared::model::theme::Theme;
 use shared::model::user::User;
 use shared::store::mail_documents::{DocumentRow, document_key};
+use shared::store::outbox::OutboxRow;
 use shared::store::unsubscribe_links::{LIFE, UnsubscribeLink};
-use shared::store::{self, Items, Key};
+use shared::store::{self, Key};
 use uuid::Uuid;
+
+use crate::parties::Parties;
+
+/// Keys of one batch of reads.
+const READS: usize = 100;
 
 /// A mail, rendered or not, and what its entry has to remember of it.
 pub(crate) struct Rendered {
@@ -27,21 +37,34 @@ pub(crate) struct Rendered {
     pub(crate) unsubscribe_url: Option<String>,
 }
 
-impl Rendered {
-    /// What a mail of a project that is gone becomes.
-    pub(crate) fn of_nobody(entry: OutboxEntry) -> Self {
-        Self { entry, rendering: Err("the project does not exist any more".to_owned()), unsubscribe_url: None }
-    }
+/// What an entry is rendered from, or why it cannot be.
+struct Prepared {
+    entry: OutboxEntry,
+    job: Result<Job, String>,
 }
 
-pub(crate) async fn render(app: &App, owner: &Project, user: Option<&User>, mut entry: OutboxEntry) -> Result<Rendered, store::Error> {
-    let project = &owner.id;
-    let keys = Keys::of(project, &entry);
-    let mut items = app.store.get_many(keys.all()).await?;
-    if let Some(template) = document(&mut items, keys.template.as_ref())? {
-        entry.source.subject = Some(template.subject);
-        entry.source.html = Some(template.html);
-        entry.source.text = template.text;
+/// Renders some entries, in their order.
+pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Vec<Rendered>, store::Error> {
+    let documents = Documents::of(app, parties, rows).await?;
+    let prepared = try_join_all(rows.iter().map(|row| prepare(app, parties, &documents, row).boxed())).await?;
+    let jobs = prepared.iter().filter_map(|prepared| prepared.job.clone().ok()).collect();
+    let mut renderings = sandbox::render_all(jobs).await.into_iter();
+    let rendered = prepared.into_iter().map(|Prepared { entry, job }| {
+        let unsubscribe_url = job.as_ref().ok().and_then(|job| job.context.unsubscribe_link.clone());
+        let rendering = job.and_then(|_| renderings.next().unwrap_or_else(|| Err("the mail was not rendered".to_owned())));
+        Rendered { entry, rendering, unsubscribe_url }
+    });
+    Ok(rendered.collect())
+}
+
+async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &OutboxRow) -> Result<Prepared, store::Error> {
+    let (owner, user) = parties.to(app, row).await?;
+    let mut entry = row.entry.clone();
+    let Some(owner) = owner else { return Ok(Prepared { entry, job: Err("the project does not exist any more".to_owned()) }) };
+    if let Some(template) = template_key(&row.project, &entry).and_then(|key| documents.get(&key)) {
+        entry.source.subject = Some(template.subject.clone());
+        entry.source.html = Some(template.html.clone());
+        entry.source.text.clone_from(&template.text);
         entry.source.theme_id = template.theme.map_or(entry.source.theme_id, Theme::id);
     }
     // A mail of ours has the project's theme, which it could not know when it was asked for.
@@ -49,61 +72,72 @@ pub(crate) async fn render(app: &App, owner: &Project, user: Option<&User>, mut 
         entry.source.theme_id = Some(owner.config.email.theme());
     }
     let theme = match entry.source.theme_id {
-        None => Ok(None),
-        Some(id) => theme(app, owner, id, &mut items).await?.map(Some).ok_or_else(|| format!("the theme {id} does not exist any more")),
+        None => None,
+        Some(id) => match theme(app, owner, id, documents).await? {
+            Some(theme) => Some(theme),
+            None => return Ok(Prepared { entry, job: Err(format!("the theme {id} does not exist any more")) }),
+        },
     };
-    let unsubscribe_url = match user {
-        Some(user) if entry.category.can_be_refused() => Some(unsubscribe_link(app, project, user, &entry).await?),
+    let unsubscribe_link = match &user {
+        Some(user) if entry.category.can_be_refused() => Some(unsubscribe_link(app, &row.project, user, &entry).await?),
         _ => None,
     };
-    let rendering = match theme {
-        Ok(theme) => sandbox::render(job(owner, user, &entry, theme, unsubscribe_url.clone())).await,
-        Err(error) => Err(error),
-    };
-    Ok(Rendered { entry, rendering, unsubscribe_url })
+    let job = job(owner, user.as_ref(), &entry, theme, unsubscribe_link);
+    Ok(Prepared { entry, job: Ok(job) })
 }
 
-/// What is read in one round trip.
-struct Keys {
-    /// The project's own template in place of a built-in mail that nobody edited.
-    template: Option<Key>,
-    theme: Option<Key>,
-}
+/// Templates and themes of some entries, read together.
+struct Documents(HashMap<Key, MailDocument>);
 
-impl Keys {
-    fn of(project: &ProjectId, entry: &OutboxEntry) -> Self {
-        let source = &entry.source;
-        let template = source.builtin.filter(|_| source.html.is_none() && source.subject.is_none());
-        Self {
-            template: template.map(|mail| document_key(project, DocumentKind::Template, mail.id().into())),
-            theme: source.theme_id.map(|id| theme_key(project, id)),
+impl Documents {
+    async fn of(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Self, store::Error> {
+        let keys: HashSet<Key> = rows.iter().flat_map(|row| keys(parties, row)).collect();
+        let mut found = HashMap::new();
+        // An entry has three at most.
+        for keys in Vec::from_iter(keys).chunks(READS) {
+            let mut items = app.store.get_many(keys.iter().cloned()).await?;
+            for key in keys {
+                if let Some(item) = items.take(key) {
+                    found.insert(key.clone(), DocumentRow::of(item)?.document);
+                }
+            }
         }
+        Ok(Self(found))
     }
 
-    fn all(&self) -> impl Iterator<Item = Key> {
-        [self.template.as_ref(), self.theme.as_ref()].into_iter().flatten().cloned()
+    fn get(&self, key: &Key) -> Option<&MailDocument> {
+        self.0.get(key)
     }
+}
+
+fn keys(parties: &Parties, row: &OutboxRow) -> impl Iterator<Item = Key> {
+    let theme = row.entry.source.theme_id.map(|id| theme_key(&row.project, id));
+    let default = row.entry.source.builtin.and_then(|_| parties.project(&row.project)).map(|project| project.config.email.theme());
+    let default = default.map(|id| theme_key(&row.project, id));
+    [template_key(&row.project, &row.entry), theme, default].into_iter().flatten()
+}
+
+/// The project's own template in place of a built-in mail that nobody edited.
+fn template_key(project: &ProjectId, entry: &OutboxEntry) -> Option<Key> {
+    let source = &entry.source;
+    let mail = source.builtin.filter(|_| source.html.is_none() && source.subject.is_none())?;
+    Some(document_key(project, DocumentKind::Template, mail.id().into()))
 }
 
 fn theme_key(project: &ProjectId, id: Uuid) -> Key {
     document_key(project, DocumentKind::Theme, DocumentId::from(id))
 }
 
-fn document(items: &mut Items, key: Option<&Key>) -> Result<Option<MailDocument>, store::Error> {
-    Ok(key.and_then(|key| items.take(key)).map(DocumentRow::of).transpose()?.map(|row| row.document))
-}
-
 /// The source of a theme; the project's own theme gives way to ours when it is gone, so that nobody is locked out by its deletion.
-async fn theme(app: &App, project: &Project, id: Uuid, items: &mut Items) -> Result<Option<String>, store::Error> {
-    let key = theme_key(&project.id, id);
-    let own = match document(items, Some(&key))? {
-        Some(own) => Some(own),
+async fn theme(app: &App, project: &Project, id: Uuid, documents: &Documents) -> Result<Option<String>, store::Error> {
+    let own = match documents.get(&theme_key(&project.id, id)) {
+        Some(own) => Some(own.html.clone()),
         None if id == DEFAULT_THEME => None,
-        // It may have been chosen after the first look: by the template, or by the project.
-        None => app.store.mail_document(&project.id, DocumentKind::Theme, id.into()).await?.map(|row| row.document),
+        // It may be the template's, which was not known at the first look.
+        None => app.store.mail_document(&project.id, DocumentKind::Theme, id.into()).await?.map(|row| row.document.html),
     };
     let is_ours = id == DEFAULT_THEME || id == project.config.email.theme();
-    Ok(own.map(|own| own.html).or_else(|| is_ours.then(|| builtin::THEME.to_owned())))
+    Ok(own.or_else(|| is_ours.then(|| builtin::THEME.to_owned())))
 }
 
 async fn unsubscribe_link(app: &App, project: &ProjectId, user: &User, entry: &OutboxEntry) -> Result<String, store::Error> {
@@ -117,10 +151,12 @@ async fn unsubscribe_link(app: &App, project: &ProjectId, user: &User, entry: &O
 fn job(project: &Project, user: Option<&User>, entry: &OutboxEntry, theme: Option<String>, unsubscribe_link: Option<String>) -> Job {
     let sources = builtin::sources(&entry.source);
     Job {
-        subject: sources.subject.to_owned(),
-        html: sources.html.to_owned(),
-        text: sources.text.map(str::to_owned),
-        theme,
+        sources: Sources {
+            subject: sources.subject.to_owned(),
+            html: sources.html.to_owned(),
+            text: sources.text.map(str::to_owned),
+            theme,
+        },
         context: Context {
             project: project_context(project),
             user: user.map(|user| UserContext {

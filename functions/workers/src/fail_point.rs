@@ -1,10 +1,10 @@
 //! Places at which a test kills the process, to see what a crash leaves behind.
 //!
-//! `GATELET_STOP_AT=claimed:17` stops everything when a worker comes to the place `claimed` for the 17th time, and says so in a line on
+//! `GATELET_STOP_AT=claimed:17` stops everything when a worker comes to the place `claimed` with the 17th mail, and says so in a line on
 //! standard error; the test then sends SIGKILL. Builds for release know nothing of this.
 
 #[cfg(debug_assertions)]
-pub(crate) fn reached(place: &str) {
+pub(crate) fn reached(place: &str, mails: usize) {
     use std::sync::LazyLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,7 +16,8 @@ pub(crate) fn reached(place: &str) {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
 
     let Some((wanted, count)) = &*STOP else { return };
-    if wanted == place && COUNT.fetch_add(1, Ordering::SeqCst) + 1 == *count {
+    let before = if wanted == place { COUNT.fetch_add(mails, Ordering::SeqCst) } else { return };
+    if (before..before + mails).contains(&(*count - 1)) {
         eprintln!("stopped at {place}");
         loop {
             std::thread::park();
@@ -26,4 +27,4 @@ pub(crate) fn reached(place: &str) {
 
 #[cfg(not(debug_assertions))]
 #[inline]
-pub(crate) fn reached(_: &str) {}
+pub(crate) fn reached(_: &str, _: usize) {}

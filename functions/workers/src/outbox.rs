@@ -2,6 +2,7 @@
 //! stands in its project's queue; then each queue is served as far as its project's quota goes.
 
 use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use shared::App;
@@ -14,6 +15,7 @@ use shared::model::outbox_work::Outcome;
 use shared::model::project::Project;
 use shared::model::user::User;
 use shared::store::outbox::OutboxRow;
+use shared::store::outbox_moves::{AT_ONCE, OutboxMove, parts};
 use shared::store::outbox_work::{Due, Queue};
 use shared::store::{self};
 
@@ -22,21 +24,26 @@ use crate::content;
 use crate::fail_point::reached;
 use crate::parties::Parties;
 
-/// How many entries are read at once.
+/// How many entries are read at once, with their projects and users: a batch of reads has a hundred keys.
 const CHUNK: usize = 50;
-/// How many entries of a partition a step takes up.
-const BATCH: i32 = 100;
-/// How many entries are worked on at once.
-const PARALLEL: usize = 8;
+/// How many entries of a partition a step prepares, and how many of a queue it sends: so many that a step takes less than a second, as what
+/// is urgent waits for the next one.
+const PREPARED: i32 = 50;
+const SENT: i32 = 200;
+/// How many entries of a broadcast a step makes.
+const EXPANDED: usize = 200;
+const SETTLE_TRIES: u32 = 5;
+/// How many parts of the work are done at once: one waits for the table while the others render.
+const PARALLEL: usize = 3;
 
 /// Works on everything that is due; says how many entries moved on. Zero: there is nothing to do now, or nothing that can be done.
 ///
 /// From `until` on no mail is begun to be sent, so that a worker that will be ended leaves none of unknown outcome.
 pub async fn step(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
-    let mut moved = prepare(app, app.store.due_work(app.clock.now(), BATCH).await?).await?;
+    let mut moved = prepare(app, app.store.due_work(app.clock.now(), PREPARED).await?).await?;
     let mut position = None;
     loop {
-        let (queues, next) = app.store.queues(position, BATCH).await?;
+        let (queues, next) = app.store.queues(position, SENT).await?;
         for queue in queues {
             moved += serve(app, mailer, &queue, until).await?;
         }
@@ -45,11 +52,6 @@ pub async fn step(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<us
             return Ok(moved);
         }
     }
-}
-
-/// Does some works side by side, and adds up what they moved.
-async fn all(works: Vec<BoxFuture<'_, usize>>) -> usize {
-    futures_util::stream::iter(works).buffer_unordered(PARALLEL).fold(0, |moved, one| async move { moved + one }).await
 }
 
 /// How many moved. What did not stays due: a later step takes it up again.
@@ -62,58 +64,62 @@ async fn prepare(app: &App, due: Vec<Due>) -> Result<usize, store::Error> {
     for due in due {
         match due {
             Due::Entry(project, id) => entries.push((project, id)),
-            Due::Broadcast(project, id) => moved += counted(broadcast::expand(app, &project, id).await, &id),
+            Due::Broadcast(project, id) => moved += counted(broadcast::expand(app, &project, id, EXPANDED).await, &id),
         }
     }
     for chunk in entries.chunks(CHUNK) {
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::of(app, &rows).await?;
-        moved += all(rows.into_iter().map(|row| advance_one(app, parties, row).boxed()).collect()).await;
+        moved += advance(app, parties, rows).await;
     }
     Ok(moved)
 }
 
-async fn advance_one(app: &App, parties: &Parties, row: OutboxRow) -> usize {
-    let id = row.entry.id;
-    counted(advance(app, parties, row).await, &id)
-}
-
-async fn send_one(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow, until: Timestamp) -> usize {
-    let id = row.entry.id;
-    if app.clock.now() >= until {
-        return 0;
+/// Moves entries on until they are in their queue, or there is nothing to do with them now.
+async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
+    let now = app.clock.now();
+    let (mut to_render, mut to_move) = (Vec::new(), Vec::new());
+    for row in rows.into_iter().filter(|row| row.entry.due_at().is_some_and(|due| due <= now)) {
+        let entry = row.entry.clone();
+        let (moves, next) = match row.entry.stage {
+            Stage::Preparing | Stage::Rendering { .. } => (&mut to_render, entry.begin_rendering(app.entropy.uuid(), now)),
+            Stage::Scheduled => (&mut to_move, entry.enqueue(now)),
+            Stage::Sending { .. } => (&mut to_move, entry.abandon_sending(now)),
+            _ => continue,
+        };
+        moves.extend(next.map(|next| OutboxMove { row, next }));
     }
-    counted(send_entry(app, mailer, parties, row).await, &id)
+    let mut works: Vec<BoxFuture<'_, Result<usize, store::Error>>> = Vec::new();
+    works.extend(parts(to_move).into_iter().map(|part| moved(app, part).boxed()));
+    works.extend(parts(to_render).into_iter().map(|part| render(app, parties, part).boxed()));
+    let work = futures_util::stream::iter(works).buffer_unordered(PARALLEL);
+    work.fold(0, |sum, result| async move { sum + counted(result, &"preparation") }).await
 }
 
-/// Moves one entry on until it is in its queue, or there is nothing to do with it now.
-async fn advance(app: &App, parties: &Parties, mut row: OutboxRow) -> Result<usize, store::Error> {
-    let mut moves = 0;
-    loop {
-        let now = app.clock.now();
-        if row.entry.due_at().is_none_or(|due| due > now) || row.entry.stage == Stage::Queued {
-            return Ok(moves.min(1));
+async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, store::Error> {
+    Ok(app.store.move_outbox_entries(moves).await?.len())
+}
+
+/// Claims some entries and renders them. An edit meanwhile changes the version: that rendering is then of the past, and is dropped.
+async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
+    reached("preparing", claims.len());
+    let rows = app.store.move_outbox_entries(claims).await?;
+    reached("rendering", rows.len());
+    let rendered = content::render_all(app, parties, &rows).await?;
+    reached("rendered", rows.len());
+    let now = app.clock.now();
+    let moves = rows.iter().zip(rendered).filter_map(|(row, rendered)| {
+        let Stage::Rendering { claim, .. } = row.entry.stage else { return None };
+        let mut next = rendered.entry.finish_rendering(claim, rendered.rendering, now)?;
+        if let Some(mail) = &mut next.rendered {
+            mail.unsubscribe_url = rendered.unsubscribe_url;
         }
-        let (project, id) = (row.project.clone(), row.entry.id);
-        let moved = match row.entry.stage {
-            Stage::Preparing | Stage::Rendering { .. } => render_entry(app, parties, row).await,
-            Stage::Scheduled => write(app, &row, row.entry.clone().enqueue(now)).await,
-            Stage::Sending { .. } => write(app, &row, row.entry.clone().abandon_sending(now)).await,
-            _ => return Ok(moves.min(1)),
-        };
-        row = match moved {
-            Ok(next) => {
-                moves += 1;
-                next
-            }
-            // Somebody else moved or edited it: look again.
-            Err(store::Error::Conflict(_)) => match app.store.outbox_entry(&project, id).await? {
-                Some(row) => row,
-                None => return Ok(moves.min(1)),
-            },
-            Err(error) => return Err(error),
-        };
+        Some(OutboxMove { row: row.clone(), next })
+    });
+    for part in parts(moves.collect()) {
+        app.store.move_outbox_entries(part).await?;
     }
+    Ok(rows.len())
 }
 
 /// Sends the first mails of a queue, as many as the project may send now.
@@ -129,7 +135,15 @@ async fn serve(app: &App, mailer: &dyn Mailer, queue: &Queue, until: Timestamp) 
     for chunk in first.chunks(CHUNK) {
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::of(app, &rows).await?;
-        sent += all(rows.into_iter().map(|row| send_one(app, mailer, parties, row, until).boxed()).collect()).await;
+        let claims = rows.into_iter().filter_map(|row| {
+            let next = row.entry.clone().begin_sending(app.entropy.uuid(), app.clock.now())?;
+            Some(OutboxMove { row, next })
+        });
+        for part in parts(claims.collect()) {
+            if app.clock.now() < until {
+                sent += counted(send_all(app, mailer, parties, part).await, project);
+            }
+        }
     }
     // Others were edited, or sent by another worker.
     let left = granted.saturating_sub(u32::try_from(sent).unwrap_or(granted));
@@ -139,68 +153,47 @@ async fn serve(app: &App, mailer: &dyn Mailer, queue: &Queue, until: Timestamp) 
     Ok(sent)
 }
 
-/// Writes the next entry, and gives it as it is then.
-async fn write(app: &App, row: &OutboxRow, next: Option<OutboxEntry>) -> Result<OutboxRow, store::Error> {
-    let Some(entry) = next else { return Err(store::Error::Conflict(Vec::new())) };
-    app.store.replace_outbox_entry(&row.project, &entry, row.version).await?;
-    Ok(OutboxRow { project: row.project.clone(), entry, version: row.version + 1 })
-}
-
-async fn render_entry(app: &App, parties: &Parties, row: OutboxRow) -> Result<OutboxRow, store::Error> {
-    let claim = app.entropy.uuid();
-    reached("preparing");
-    let row = write(app, &row, row.entry.clone().begin_rendering(claim, app.clock.now())).await?;
-    reached("rendering");
-    let (project, user) = parties.to(app, &row).await?;
-    let content::Rendered { entry, rendering, unsubscribe_url } = match project {
-        Some(project) => content::render(app, &project, user.as_ref(), row.entry.clone()).await?,
-        None => content::Rendered::of_nobody(row.entry.clone()),
-    };
-    reached("rendered");
-    // An edit meanwhile has changed the version: this rendering is then of the past, and is dropped.
-    let mut next = entry.finish_rendering(claim, rendering, app.clock.now());
-    if let Some(rendered) = next.as_mut().and_then(|entry| entry.rendered.as_mut()) {
-        rendered.unsubscribe_url = unsubscribe_url;
-    }
-    write(app, &row, next).await
-}
-
-/// Sends a queued mail; says whether it did.
-async fn send_entry(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow) -> Result<usize, store::Error> {
-    let (claim, started) = (app.entropy.uuid(), app.clock.now());
-    let Some(entry) = row.entry.clone().begin_sending(claim, started) else { return Ok(0) };
-    reached("queued");
-    let row = match write(app, &row, Some(entry)).await {
-        Err(store::Error::Conflict(_)) => return Ok(0),
-        result => result?,
-    };
-    reached("claimed");
-    let (project, user) = parties.to(app, &row).await?;
-    let outcome = match recipients(&row.entry, user.as_ref()) {
-        Ok(to) => mailer.send(&mail(app, &row.project, project.as_ref(), &row.entry, to, started.as_millisecond())).await,
-        Err(reason) => Outcome::Skipped(reason),
-    };
-    reached("sent");
-    let settled = row.entry.clone().finish_sending(claim, outcome, app.entropy.fraction(), app.clock.now());
-    match settle(app, &row, settled).await {
-        // A report of the mail service was faster, and has said what became of it.
-        Ok(()) | Err(store::Error::Conflict(_)) => {}
-        Err(error) => return Err(error),
-    }
-    reached("settled");
-    Ok(1)
-}
-
-/// Writes what became of a mail. The mail may be out, so this is tried for longer than other writes.
-async fn settle(app: &App, row: &OutboxRow, entry: Option<OutboxEntry>) -> Result<(), store::Error> {
-    let Some(entry) = entry else { return Ok(()) };
-    for _ in 0..5 {
-        match app.store.settle_outbox_entry(row, &entry).await {
-            Err(store::Error::Unavailable(reason)) => tracing::warn!(reason, "the outcome of a mail is not written yet"),
-            result => return result,
+/// Claims queued mails and sends them all at once; says how many it did. What is sent is settled with what else has been sent by then.
+async fn send_all(app: &App, mailer: &dyn Mailer, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
+    reached("queued", claims.len());
+    let rows = app.store.move_outbox_entries(claims).await?;
+    reached("claimed", rows.len());
+    let count = rows.len();
+    let mut sent =
+        rows.into_iter().map(|row| send(app, mailer, parties, row).boxed()).collect::<FuturesUnordered<_>>().ready_chunks(AT_ONCE);
+    while let Some(moves) = sent.next().await {
+        let moves = moves.into_iter().flatten().collect();
+        for part in parts(moves) {
+            settle(app, part).await;
         }
     }
-    app.store.settle_outbox_entry(row, &entry).await
+    Ok(count)
+}
+
+/// Sends a claimed mail; gives what became of it.
+async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow) -> Option<OutboxMove> {
+    let Stage::Sending { claim, started_at } = row.entry.stage else { return None };
+    let (project, user) = parties.to(app, &row).await.inspect_err(|error| tracing::warn!(%error, "a recipient cannot be read")).ok()?;
+    let outcome = match recipients(&row.entry, user.as_ref()) {
+        Ok(to) => mailer.send(&mail(app, &row.project, project, &row.entry, to, started_at)).await,
+        Err(reason) => Outcome::Skipped(reason),
+    };
+    reached("sent", 1);
+    let next = row.entry.clone().finish_sending(claim, outcome, app.entropy.fraction(), app.clock.now())?;
+    Some(OutboxMove { row, next })
+}
+
+/// Writes what became of mails. They may be out, so this is tried for longer than other writes. A report of the mail service may be
+/// faster: it has said then what became of its mail.
+async fn settle(app: &App, moves: Vec<OutboxMove>) {
+    let count = moves.len();
+    for _ in 0..=SETTLE_TRIES {
+        match app.store.move_outbox_entries(moves.clone()).await {
+            Err(store::Error::Unavailable(reason)) => tracing::warn!(reason, "the outcome of mails is not written yet"),
+            Err(error) => return tracing::error!(%error, count, "the outcome of mails cannot be written"),
+            Ok(_) => return reached("settled", count),
+        }
+    }
 }
 
 fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, SkippedReason> {

@@ -24,8 +24,12 @@ impl Parties {
         Ok(Self { projects, users })
     }
 
+    pub(crate) fn project(&self, id: &ProjectId) -> Option<&Project> {
+        self.projects.get(id)
+    }
+
     /// The project and the recipient of an entry. One that was edited since is to somebody who was not read with the others.
-    pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<Project>, Option<User>), store::Error> {
+    pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&Project>, Option<User>), store::Error> {
         let user = match row.entry.to.user_id() {
             None => None,
             Some(id) => match self.users.get(&(row.project.clone(), id)) {
@@ -33,6 +37,6 @@ impl Parties {
                 None => app.store.user(&row.project, id).await?.map(|row| row.user),
             },
         };
-        Ok((self.projects.get(&row.project).cloned(), user))
+        Ok((self.project(&row.project), user))
     }
 }

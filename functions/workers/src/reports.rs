@@ -11,6 +11,7 @@ use shared::model::id::{EmailId, ProjectId};
 use shared::model::outbox_reports::Report;
 use shared::model::outbox_status::ReportKind;
 use shared::store;
+use shared::store::outbox_moves::OutboxMove;
 
 /// How often a report is tried on an entry that others move at the same time.
 const TRIES: u32 = 10;
@@ -49,10 +50,9 @@ pub fn read(event: &Value) -> Option<Told> {
 pub async fn take(app: &App, told: &Told) -> Result<bool, store::Error> {
     for _ in 0..TRIES {
         let Some(row) = app.store.outbox_entry(&told.project, told.entry).await? else { return Ok(false) };
-        let Some(entry) = row.entry.clone().report(told.report, app.clock.now()) else { return Ok(false) };
-        match app.store.settle_outbox_entry(&row, &entry).await {
-            Err(store::Error::Conflict(_)) => {}
-            result => return result.map(|()| true),
+        let Some(next) = row.entry.clone().report(told.report, app.clock.now()) else { return Ok(false) };
+        if !app.store.move_outbox_entries(vec![OutboxMove { row, next }]).await?.is_empty() {
+            return Ok(true);
         }
     }
     Err(store::Error::Unavailable("others write the entry all the time".to_owned()))

@@ -1,10 +1,10 @@
 //! The embedded DynamoDB engine behind the real SDK client: an HTTP connector that hands requests to the engine in this process.
 //!
 //! Everything above the connector is the code path of AWS: serialisation, retries, errors. Nothing goes through a socket. Writes run on
-//! the blocking threads, as each waits for its fsync.
+//! the blocking threads, as they wait for each other and for the disk.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
@@ -22,6 +22,8 @@ use shared::store::connect::base_config;
 use shared::store::{Store, table};
 use tokio::sync::Notify;
 
+use crate::commits::Commits;
+
 /// The name of the table in an embedded engine.
 pub const TABLE: &str = "gatelet";
 
@@ -32,6 +34,7 @@ pub struct Engine {
     client: Client,
     entropy: Entropy,
     outbox_changed: Arc<Notify>,
+    commits: Arc<OnceLock<Commits>>,
 }
 
 /// What is seen of every call: the operation and its body. Tests record with it, or let something go wrong.
@@ -78,14 +81,15 @@ impl Engine {
         };
         let failed = |error: DynoxideError| Error::Open { path: path.clone().unwrap_or_default(), reason: error.to_string() };
         let database = database.map_err(failed)?;
-        let outbox_changed = Arc::new(Notify::new());
-        let connector = Connector { database: database.clone(), outbox_changed: Arc::clone(&outbox_changed), observer };
+        let (outbox_changed, commits) = (Arc::new(Notify::new()), Arc::new(OnceLock::new()));
+        let connector =
+            Connector { database: database.clone(), outbox_changed: Arc::clone(&outbox_changed), commits: Arc::clone(&commits), observer };
         let config = base_config(connector, entropy)
             .region(Region::from_static("local"))
             .credentials_provider(Credentials::new("local", "local", None, None, "embedded"))
             .endpoint_url("http://embedded.invalid")
             .build();
-        let engine = Self { database, client: Client::from_conf(config), entropy: entropy.clone(), outbox_changed };
+        let engine = Self { database, client: Client::from_conf(config), entropy: entropy.clone(), outbox_changed, commits };
         if table::create(&engine.client, TABLE).await? {
             engine.stream(false).await?;
         }
@@ -110,6 +114,18 @@ impl Engine {
         update.send().await.map(drop).map_err(|error| refused(format!("{error:?}")))
     }
 
+    /// From now on writes through this engine's store wait for the disk together ([`crate::commits`]). Those of others, who have the
+    /// engine by [`Self::database`], would not wait for it at all, so this is not for an engine that is also served over HTTP.
+    pub fn share_commits(&self, file: &Path) -> Result<(), Error> {
+        let failed = |reason: String| Error::Open { path: file.display().to_string(), reason };
+        let commits = Commits::of(file).map_err(|error| failed(error.to_string()))?;
+        if self.commits.set(commits).is_ok() {
+            // The engine's only way to `synchronous = NORMAL`; what else it sets is as it was.
+            self.database.disable_bulk_loading().map_err(|error| failed(error.to_string()))?;
+        }
+        Ok(())
+    }
+
     pub fn store(&self) -> Store {
         Store::new(self.client.clone(), TABLE, self.entropy.clone())
     }
@@ -129,6 +145,7 @@ impl Engine {
 struct Connector {
     database: Database,
     outbox_changed: Arc<Notify>,
+    commits: Arc<OnceLock<Commits>>,
     observer: Option<Arc<dyn Observe>>,
 }
 
@@ -172,7 +189,12 @@ impl HttpConnector for Connector {
                     let operation = operation.clone();
                     move || dispatch(&database, &operation, &body)
                 });
-                task.await.map_err(|error| ConnectorError::other(error.into(), None))?
+                let result = task.await.map_err(|error| ConnectorError::other(error.into(), None))?;
+                if let (Some(commits), Ok(_)) = (connector.commits.get(), &result) {
+                    // Nobody knows then whether the write will be there.
+                    commits.flush().await.map_err(|error| ConnectorError::io(error.into()))?;
+                }
+                result
             };
             if touches_outbox && result.is_ok() {
                 connector.outbox_changed.notify_one();

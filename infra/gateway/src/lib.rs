@@ -3,6 +3,7 @@
 //! It is for development, tests and installations on one machine; beyond that, the same code runs on Lambda and DynamoDB.
 
 pub mod cli;
+mod commits;
 pub mod content;
 pub mod data;
 pub mod doctor;

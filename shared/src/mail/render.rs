@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Output, State, UndefinedBehavior, Value, context};
+use minijinja::{AutoEscape, Environment, Output, State, Template, UndefinedBehavior, Value, context};
 use mrml::prelude::render::RenderOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -27,15 +27,21 @@ const THEME: &str = "theme.html";
 const TEXT_WIDTH: usize = 78;
 
 /// Everything that a mail is rendered from.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Job {
+    pub sources: Sources,
+    pub context: Context,
+}
+
+/// What the mails of many recipients may have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Sources {
     pub subject: String,
     pub html: String,
     /// Derived from the HTML when absent.
     pub text: Option<String>,
     /// The source of the theme; absent for none.
     pub theme: Option<String>,
-    pub context: Context,
 }
 
 /// What a source may speak of.
@@ -63,24 +69,59 @@ pub struct UserContext {
     pub primary_email: Option<String>,
 }
 
-/// Renders a mail. The error is a sentence for whoever wrote the source.
-pub fn render(job: &Job) -> Rendering {
-    let context = Value::from(Serde(&job.context));
-    let subject = fill("subject", &job.subject, &context)?;
-    // One line, without what could end it.
-    let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "");
-    let body = fill(BODY, &job.html, &context)?;
-    let html = match &job.theme {
-        _ if is_mjml(&body) => compile_mjml(BODY, &body)?,
-        Some(theme) if !is_document(&body) => in_theme(theme, &subject, &body, &job.context)?,
-        _ => body.clone(),
-    };
-    let text = match &job.text {
-        Some(text) => fill("text", text, &context)?,
-        None => to_text(if is_mjml(&body) { &html } else { &body })?,
-    };
-    let text = with_unsubscribe_link(text, job.context.unsubscribe_link.as_deref());
-    Ok((subject, Some(limited(html)?), Some(limited(text)?)))
+/// Renders a mail of the same sources for each of some contexts, and hands out one after another. An error is a sentence for whoever wrote
+/// the source.
+pub fn render_each<E>(sources: &Sources, contexts: &[Context], mut done: impl FnMut(Rendering) -> Result<(), E>) -> Result<(), E> {
+    let environment = environment();
+    let templates = Templates::of(&environment, sources);
+    let mut known = Known::default();
+    contexts.iter().try_for_each(|context| done(templates.render(context, &mut known)))
+}
+
+/// The compiled sources of a mail.
+struct Templates<'e> {
+    subject: Part<'e>,
+    body: Part<'e>,
+    text: Option<Part<'e>>,
+    theme: Option<(&'e str, Part<'e>)>,
+}
+
+/// What was compiled of MJML last: the mails of many recipients often differ in their bodies alone.
+#[derive(Default)]
+struct Known {
+    body: Compiled,
+    theme: Compiled,
+}
+
+impl<'e> Templates<'e> {
+    fn of(environment: &'e Environment<'e>, sources: &'e Sources) -> Self {
+        let part = |name, source| Part::of(environment, name, source);
+        Self {
+            subject: part("subject", &sources.subject),
+            body: part(BODY, &sources.html),
+            text: sources.text.as_deref().map(|text| part("text", text)),
+            theme: sources.theme.as_deref().map(|theme| (theme, part(THEME, theme))),
+        }
+    }
+
+    fn render(&self, values: &Context, known: &mut Known) -> Rendering {
+        let context = Value::from(Serde(values));
+        let subject = self.subject.fill(&context)?;
+        // One line, without what could end it.
+        let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "");
+        let body = self.body.fill(&context)?;
+        let html = match &self.theme {
+            _ if is_mjml(&body) => known.body.mjml(BODY, body.clone())?,
+            Some((source, theme)) if !is_document(&body) => in_theme(source, theme, &subject, &body, values, &mut known.theme)?,
+            _ => body.clone(),
+        };
+        let text = match &self.text {
+            Some(text) => text.fill(&context)?,
+            None => to_text(if is_mjml(&body) { &html } else { &body })?,
+        };
+        let text = with_unsubscribe_link(text, values.unsubscribe_link.as_deref());
+        Ok((subject, Some(limited(html)?), Some(limited(text)?)))
+    }
 }
 
 /// The theme shows the link below the body; the text has no theme.
@@ -91,18 +132,34 @@ fn with_unsubscribe_link(text: String, link: Option<&str>) -> String {
     }
 }
 
-fn fill(name: &str, source: &str, context: &Value) -> Result<String, String> {
+fn environment<'e>() -> Environment<'e> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
     environment.set_auto_escape_callback(|name| if matches!(name, BODY | THEME) { AutoEscape::Html } else { AutoEscape::None });
     environment.set_formatter(format_value);
-    let mut output = Bounded::default();
-    let template = environment.template_from_named_str(name, source).map_err(|error| message(name, &error))?;
-    match template.render_captured_to(context.clone(), &mut output) {
-        Ok(_) => String::from_utf8(output.0).map_err(|_| format!("{name}: the output is not UTF-8")),
-        Err(_) if output.0.len() >= MAX_OUTPUT => Err(format!("{name}: the output is larger than {MAX_OUTPUT} bytes")),
-        Err(error) => Err(message(name, &error)),
+    environment
+}
+
+/// A source that may be compiled.
+struct Part<'e> {
+    name: &'static str,
+    template: Result<Template<'e, 'e>, String>,
+}
+
+impl<'e> Part<'e> {
+    fn of(environment: &'e Environment<'e>, name: &'static str, source: &'e str) -> Self {
+        Self { name, template: environment.template_from_named_str(name, source).map_err(|error| message(name, &error)) }
+    }
+
+    fn fill(&self, context: &Value) -> Result<String, String> {
+        let (name, template) = (self.name, self.template.as_ref().map_err(String::clone)?);
+        let mut output = Bounded::default();
+        match template.render_captured_to(context.clone(), &mut output) {
+            Ok(_) => String::from_utf8(output.0).map_err(|_| format!("{name}: the output is not UTF-8")),
+            Err(_) if output.0.len() >= MAX_OUTPUT => Err(format!("{name}: the output is larger than {MAX_OUTPUT} bytes")),
+            Err(error) => Err(message(name, &error)),
+        }
     }
 }
 
@@ -162,12 +219,28 @@ fn compile_mjml(name: &str, source: &str) -> Result<String, String> {
     parsed.element.render(&options).map_err(|error| format!("{name}: {error}"))
 }
 
-fn in_theme(theme: &str, subject: &str, body: &str, values: &Context) -> Result<String, String> {
-    let slot = slot(theme, subject, values);
+/// MJML, and the HTML that it is.
+#[derive(Default)]
+struct Compiled(Option<(String, String)>);
+
+impl Compiled {
+    fn mjml(&mut self, name: &str, source: String) -> Result<String, String> {
+        match &self.0 {
+            Some((known, html)) if *known == source => Ok(html.clone()),
+            _ => {
+                let html = compile_mjml(name, &source)?;
+                Ok(self.0.insert((source, html)).1.clone())
+            }
+        }
+    }
+}
+
+fn in_theme(source: &str, theme: &Part<'_>, subject: &str, body: &str, values: &Context, known: &mut Compiled) -> Result<String, String> {
+    let slot = slot(source, subject, values);
     let content = Value::from_safe_string(slot.clone());
     let context = context! { content => content, subject => subject, ..Value::from(Serde(values)) };
-    let theme = fill(THEME, theme, &context)?;
-    let theme = if is_mjml(&theme) { compile_mjml(THEME, &theme)? } else { theme };
+    let theme = theme.fill(&context)?;
+    let theme = if is_mjml(&theme) { known.mjml(THEME, theme)? } else { theme };
     match theme.matches(&slot).count() {
         1 => Ok(theme.replacen(&slot, body, 1)),
         count => Err(format!("{THEME}: it shows {{{{ content }}}} {count} times, which must be once")),

@@ -9,6 +9,27 @@ fn context(variables: &Json) -> Context {
     Context { project, variables: variables.as_object().cloned().unwrap_or_default(), ..Context::default() }
 }
 
+/// A mail that is rendered alone.
+#[derive(Clone)]
+struct Job {
+    subject: String,
+    html: String,
+    text: Option<String>,
+    theme: Option<String>,
+    context: Context,
+}
+
+fn render(job: &Job) -> Rendering {
+    let Job { subject, html, text, theme, context } = job.clone();
+    let mut rendering = None;
+    render_each(&Sources { subject, html, text, theme }, &[context], |done| {
+        rendering = Some(done);
+        Ok::<_, ()>(())
+    })
+    .expect("an answer");
+    rendering.expect("an answer")
+}
+
 fn own(html: &str, theme: bool) -> Job {
     Job {
         subject: "Hi".to_owned(),
@@ -139,5 +160,29 @@ fn a_template_can_neither_loop_nor_grow_without_end() {
 fn a_template_reaches_no_other_file_or_template() {
     for source in ["{% include '/etc/passwd' %}", "{% import 'subject' as s %}", "{% extends 'theme.html' %}", "{% from 'x' import y %}"] {
         assert!(render(&own(source, true)).is_err(), "{source}");
+    }
+}
+
+#[test]
+fn many_mails_of_one_source_are_those_that_each_is_alone() {
+    let bodies = [
+        ("<p>{{ variables.x }}</p>", true),
+        ("<p>{{ variables.x }}</p>", false),
+        ("<mjml><mj-body><mj-section><mj-column><mj-text>{{ variables.x }}</mj-text></mj-column></mj-section></mj-body></mjml>", true),
+        ("{% if variables.x == 'b' %}{{ nothing }}{% endif %}<p>Hello", true),
+    ];
+    for (html, theme) in bodies {
+        let job = own(html, theme);
+        let contexts: Vec<Context> = ["a", "a", "b", "c"]
+            .iter()
+            .map(|x| Context { unsubscribe_link: (*x == "c").then(|| "https://x/y".to_owned()), ..context(&serde_json::json!({ "x": x })) })
+            .collect();
+        let sources = Sources { subject: job.subject.clone(), html: html.to_owned(), text: None, theme: job.theme.clone() };
+        let mut together = Vec::new();
+        render_each(&sources, &contexts, |rendering| Ok::<_, ()>(together.push(rendering))).expect("answers");
+        let alone: Vec<Rendering> = contexts.iter().map(|context| render(&Job { context: context.clone(), ..job.clone() })).collect();
+        assert_eq!(together, alone);
+        assert_eq!(together[0], together[1]);
+        assert_ne!(together[1], together[2]);
     }
 }

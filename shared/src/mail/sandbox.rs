@@ -3,19 +3,24 @@
 //! Fuel bounds how many instructions a template takes, but one instruction may double a text, and a compiler of MJML or a parser of HTML
 //! recurses as deep as its input is nested: memory, time and stack are bounded by the operating system or not at all. So this program
 //! starts itself once more as a renderer, which has its memory limited, knows no secret, and is killed when an answer takes too long. It
-//! renders mail after mail; one that ends it costs a new start, which takes milliseconds, and is a `render-error` for the mail alone.
+//! renders mail after mail; one that ends it costs a new start, which takes milliseconds, and is a `render-error` for the mail alone, also
+//! when it was asked for many together.
 
+use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use super::render::{self, Job};
+use super::render::{Context, Job, Sources, render_each};
 use crate::model::outbox_work::Rendering;
 
 /// How long a mail may take.
@@ -26,6 +31,7 @@ const MEMORY: u64 = 128 << 20;
 const TRIES: u32 = 2;
 /// How many mails are rendered at once: as many as have the memory of a small function.
 const AT_ONCE: usize = 2;
+const FAILED: &str = "the renderer failed";
 /// Set for a renderer.
 const VARIABLE: &str = "GATELET_RENDERER";
 
@@ -50,10 +56,51 @@ pub fn install() {
 
 /// Renders a mail; in this process unless [`install`] was called.
 pub async fn render(job: Job) -> Rendering {
-    let Some(program) = PROGRAM.get() else { return render::render(&job) };
+    of_one_source(job.sources, vec![job.context]).await.pop().unwrap_or_else(|| Err(FAILED.to_owned()))
+}
+
+/// Renders some mails, those of the same sources together: what they have in common is read and compiled once.
+pub async fn render_all(jobs: Vec<Job>) -> Vec<Rendering> {
+    let mut groups: HashMap<Sources, (Vec<usize>, Vec<Context>)> = HashMap::new();
+    let mut renderings = vec![Err(FAILED.to_owned()); jobs.len()];
+    for (position, job) in jobs.into_iter().enumerate() {
+        let (positions, contexts) = groups.entry(job.sources).or_default();
+        positions.push(position);
+        contexts.push(job.context);
+    }
+    let groups = groups
+        .into_iter()
+        .map(|(sources, (positions, contexts))| async { positions.into_iter().zip(of_one_source(sources, contexts).await) });
+    for (position, rendering) in join_all(groups).await.into_iter().flatten() {
+        renderings[position] = rendering;
+    }
+    renderings
+}
+
+async fn of_one_source(sources: Sources, contexts: Vec<Context>) -> Vec<Rendering> {
+    let Some(program) = PROGRAM.get() else {
+        let mut renderings = Vec::new();
+        let _: Result<(), Infallible> = render_each(&sources, &contexts, |rendering| Ok(renderings.push(rendering)));
+        return renderings;
+    };
     let _turn = TURNS.acquire().await;
-    let rendering = tokio::task::spawn_blocking(move || in_renderer(program, &job)).await;
-    rendering.unwrap_or_else(|_| Err("the renderer failed".to_owned()))
+    let count = contexts.len();
+    let renderings = tokio::task::spawn_blocking(move || in_renderer(program, &sources, &contexts)).await;
+    renderings.unwrap_or_else(|_| vec![Err(FAILED.to_owned()); count])
+}
+
+/// What is asked of a renderer: a mail for each context.
+#[derive(Serialize)]
+struct Request<'a> {
+    sources: &'a Sources,
+    contexts: &'a [Context],
+}
+
+/// A request as the renderer reads it.
+#[derive(Deserialize)]
+struct Order {
+    sources: Sources,
+    contexts: Vec<Context>,
 }
 
 /// A process that renders.
@@ -81,22 +128,27 @@ enum Lost {
     Unstarted(std::io::Error),
 }
 
-fn in_renderer(program: &PathBuf, job: &Job) -> Rendering {
-    let mut lost = Lost::Ended;
-    for _ in 0..TRIES {
+fn in_renderer(program: &PathBuf, sources: &Sources, contexts: &[Context]) -> Vec<Rendering> {
+    let mut renderings = Vec::new();
+    let (mut tries, mut failures) = (TRIES, 0);
+    while renderings.len() < contexts.len() {
+        let before = renderings.len();
         let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let answer = idle.map_or_else(|| Renderer::start(program).map_err(Lost::Unstarted), Ok).and_then(|mut renderer| {
-            let answer = renderer.ask(job)?;
+            renderer.ask(Request { sources, contexts: &contexts[before..] }, &mut renderings)?;
             IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(renderer);
-            Ok(answer)
+            Ok(())
         });
-        match answer {
-            Ok(answer) => return answer,
-            Err(error) => lost = error,
+        let Err(lost) = answer else { continue };
+        failures = if renderings.len() > before { 1 } else { failures + 1 };
+        if failures >= tries {
+            tracing::warn!(error = %lost, "a mail was not rendered");
+            renderings.push(Err(lost.to_string()));
+            // It is the source then, and not the machine.
+            (tries, failures) = (1, 0);
         }
     }
-    tracing::warn!(error = %lost, "a mail was not rendered");
-    Err(lost.to_string())
+    renderings
 }
 
 impl Renderer {
@@ -110,25 +162,35 @@ impl Renderer {
         }
     }
 
-    fn ask(&mut self, job: &Job) -> Result<Rendering, Lost> {
-        let end = Instant::now() + TIME;
-        let ended = |_| Lost::Ended;
-        let job = serde_json::to_vec(job).map_err(|_| Lost::Ended)?;
-        write_frame(&mut self.input, &job).map_err(ended)?;
-        let mut answer = Vec::new();
-        let mut wanted = 4;
+    /// Asks for some mails, and adds each to `renderings` as it comes.
+    fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>) -> Result<(), Lost> {
+        let mut end = Instant::now() + TIME;
+        let frame = serde_json::to_vec(&request).map_err(|_| Lost::Ended)?;
+        write_frame(&mut self.input, &frame).map_err(|_| Lost::Ended)?;
+        let mut answers = Vec::new();
+        for _ in request.contexts {
+            let rendering = self.answer(&mut answers, end)?;
+            renderings.push(serde_json::from_slice(&rendering).map_err(|_| Lost::Ended)?);
+            end = Instant::now() + TIME;
+        }
+        Ok(())
+    }
+
+    /// The next of the answers, of which some bytes may have been read before.
+    fn answer(&mut self, read: &mut Vec<u8>, end: Instant) -> Result<Vec<u8>, Lost> {
         let mut bytes = vec![0; 64 * 1024];
-        while answer.len() < wanted {
-            self.wait(end)?;
-            match self.output.read(&mut bytes).map_err(ended)? {
-                0 => return Err(Lost::Ended),
-                length => answer.extend_from_slice(&bytes[..length]),
+        loop {
+            let wanted = read.first_chunk().map_or(4, |length| 4 + u32::from_le_bytes(*length) as usize);
+            if wanted > 4 && read.len() >= wanted {
+                let rest = read.split_off(wanted);
+                return Ok(std::mem::replace(read, rest).split_off(4));
             }
-            if let Some(length) = answer.first_chunk() {
-                wanted = 4 + u32::from_le_bytes(*length) as usize;
+            self.wait(end)?;
+            match self.output.read(&mut bytes).map_err(|_| Lost::Ended)? {
+                0 => return Err(Lost::Ended),
+                length => read.extend_from_slice(&bytes[..length]),
             }
         }
-        serde_json::from_slice(&answer[4..]).map_err(|_| Lost::Ended)
     }
 
     /// Waits for more of an answer.
@@ -159,10 +221,10 @@ fn serve() -> std::io::Result<()> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut length = [0; 4];
     while input.read_exact(&mut length).is_ok() {
-        let mut job = vec![0; u32::from_le_bytes(length) as usize];
-        input.read_exact(&mut job)?;
-        let job: Job = serde_json::from_slice(&job)?;
-        write_frame(&mut output, &serde_json::to_vec(&render::render(&job))?)?;
+        let mut order = vec![0; u32::from_le_bytes(length) as usize];
+        input.read_exact(&mut order)?;
+        let order: Order = serde_json::from_slice(&order)?;
+        render_each(&order.sources, &order.contexts, |rendering| write_frame(&mut output, &serde_json::to_vec(&rendering)?))?;
     }
     Ok(())
 }

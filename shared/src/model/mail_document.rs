@@ -16,6 +16,9 @@ use super::theme::Theme;
 use crate::http::change::Change;
 use crate::product_api::input::{Problems, rejected};
 
+/// How many templates a project may have, and as many themes and drafts; those in place of ours are not counted.
+pub const MAX_DOCUMENTS: usize = 200;
+
 /// Which of the three a document is; each has ids of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentKind {

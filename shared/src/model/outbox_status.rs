@@ -4,10 +4,11 @@
 //! to a state that it does not name.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 /// The state of an entry on the wire (WIRE.md §7.1); the first seven can be edited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, strum::EnumString)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Status {
@@ -28,7 +29,7 @@ pub enum Status {
     MarkedAsSpam,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, strum::EnumString)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum SimpleStatus {
@@ -147,43 +148,11 @@ pub const TRANSITIONS: &[Transition] = &[
 ];
 
 impl Status {
-    pub const ALL: [Self; 15] = [
-        Paused,
-        Preparing,
-        Rendering,
-        RenderError,
-        Scheduled,
-        Queued,
-        ServerError,
-        Sending,
-        Skipped,
-        Bounced,
-        DeliveryDelayed,
-        Sent,
-        Opened,
-        Clicked,
-        MarkedAsSpam,
-    ];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     /// The name on the wire, in lower case with hyphens.
     pub fn name(self) -> &'static str {
-        match self {
-            Paused => "paused",
-            Preparing => "preparing",
-            Rendering => "rendering",
-            RenderError => "render-error",
-            Scheduled => "scheduled",
-            Queued => "queued",
-            ServerError => "server-error",
-            Sending => "sending",
-            Skipped => "skipped",
-            Bounced => "bounced",
-            DeliveryDelayed => "delivery-delayed",
-            Sent => "sent",
-            Opened => "opened",
-            Clicked => "clicked",
-            MarkedAsSpam => "marked-as-spam",
-        }
+        self.into()
     }
 
     pub fn simple(self) -> SimpleStatus {
@@ -218,14 +187,14 @@ mod tests {
 
     #[test]
     fn the_seven_states_of_the_specification_can_be_edited() {
-        let editable: Vec<_> = Status::ALL.into_iter().filter(|status| status.is_editable()).map(Status::name).collect();
+        let editable: Vec<_> = Status::ALL.iter().filter(|status| status.is_editable()).map(|status| status.name()).collect();
         assert_eq!(editable, ["paused", "preparing", "rendering", "render-error", "scheduled", "queued", "server-error"]);
         assert!(Status::ALL.iter().all(|status| status.allows(Move::Cancel) == status.is_editable()));
     }
 
     #[test]
     fn every_state_but_the_first_is_reached_and_every_name_is_its_own() {
-        for status in Status::ALL {
+        for &status in Status::ALL {
             assert_eq!(status.name().parse(), Ok(status));
             let is_reached = TRANSITIONS.iter().any(|line| line.to.contains(&status) && line.from.iter().any(|from| *from != status));
             assert!(is_reached || status == Preparing, "{status:?}");

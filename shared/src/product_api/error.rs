@@ -256,6 +256,8 @@ pub enum KnownError {
     PermissionContainsItself { permission_id: String },
     #[error("a project has at most {max} permissions of each scope")]
     TooManyPermissions { max: usize },
+    #[error("a project has at most {max} templates, as many themes and as many drafts of mails: delete one that is not used any more")]
+    TooManyEmailDocuments { max: usize },
     #[error("{0}")]
     RateLimited(Refused),
 }
@@ -293,6 +295,7 @@ const OWN_CODES: &[&str] = &[
     "TEAM_CREATION_NOT_ENABLED",
     "PERMISSION_CONTAINS_ITSELF",
     "TOO_MANY_PERMISSIONS",
+    "TOO_MANY_EMAIL_DOCUMENTS",
     "RATE_LIMITED",
 ];
 

@@ -4,22 +4,20 @@
 //! |---|---|---|---|
 //! | counter | `D#<P>#<shard>` | `HOUR#<hour>` | `s07`: sent in minute 7 of the hour, `b07` bounced, `m07` marked as spam |
 //!
-//! A counter is raised in the transaction that moves the entry, so each fate of a mail is counted once, whatever is tried again. That is
-//! two write units more for each mail, and makes that one write of the entry twice as dear. Transactions on one item get in each other's way, so a project's are spread over
-//! [`COUNT_SHARDS`] items; reading a month is a query of each at once: 720 items at most, half a unit for each 4 KB, so half a unit for
+//! A counter is raised in the transaction that moves the entries ([`super::outbox_moves`]), so each fate of a mail is counted once,
+//! whatever is tried again. That is two write units more for the mails of a transaction, and makes that one write of an entry twice as
+//! dear. Transactions on one item get in each other's way, so a project's are spread over [`COUNT_SHARDS`] items; reading a month is a query of each at once: 720 items at most, half a unit for each 4 KB, so half a unit for
 //! a project that sends little and some 50 for each shard of one that sends every minute.
 
 use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use super::outbox::{OutboxRow, replacement};
+use super::outbox_moves::OutboxMove;
 use super::{Error, Item, Key, Store, Write, failure, integer, string, table};
 use crate::model::delivery::{DeliveryCounts, Fate, MONTH, minute};
-use crate::model::id::{EmailId, ProjectId};
-use crate::model::outbox::OutboxEntry;
-use crate::model::session::after;
+use crate::model::id::ProjectId;
 
 /// Over how many items the mails of an hour are spread.
 pub const COUNT_SHARDS: u8 = 4;
@@ -42,16 +40,25 @@ fn letter(fate: Fate) -> char {
     }
 }
 
-/// Counts what became of a mail, in one item.
-fn count(project: &ProjectId, id: EmailId, fates: &[Fate], at: Timestamp) -> Write {
-    let (shard, minute) = (id.uuid().as_bytes()[14] % COUNT_SHARDS, minute(at));
-    let counters: Vec<String> = fates.iter().map(|fate| format!("{}{:02} :one", letter(*fate), minute.rem_euclid(HOUR))).collect();
-    let forgotten = after(at, SignedDuration::from_mins(MONTH + HOUR));
+/// Counts what became of the mails of some moves, each in its item.
+pub(super) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
+    let mut items: BTreeMap<(&ProjectId, u8, i64), BTreeMap<char, u32>> = BTreeMap::new();
+    for OutboxMove { row, next } in moves {
+        let (shard, minute) = (next.id.uuid().as_bytes()[14] % COUNT_SHARDS, minute(next.updated_at));
+        for fate in next.fates_since(&row.entry) {
+            *items.entry((&row.project, shard, minute)).or_default().entry(letter(fate)).or_default() += 1;
+        }
+    }
+    items.into_iter().map(|((project, shard, minute), fates)| count(project, shard, minute, &fates)).collect()
+}
+
+fn count(project: &ProjectId, shard: u8, minute: i64, fates: &BTreeMap<char, u32>) -> Write {
+    let counters: Vec<String> = fates.keys().map(|letter| format!("{letter}{:02} :{letter}", minute.rem_euclid(HOUR))).collect();
+    let forgotten = (minute + MONTH + HOUR) * 60;
     let key = Key::new(partition(project, shard), position(minute));
-    Write::update(key, format!("SET #ttl = :ttl ADD {}", counters.join(", ")))
-        .name("#ttl", table::TTL)
-        .value(":ttl", integer(forgotten.as_second()))
-        .value(":one", integer(1))
+    let write = Write::update(key, format!("SET #ttl = :ttl ADD {}", counters.join(", ")));
+    let write = write.name("#ttl", table::TTL).value(":ttl", integer(forgotten));
+    fates.iter().fold(write, |write, (letter, count)| write.value(&format!(":{letter}"), integer(count)))
 }
 
 /// The counts of an item, by their minutes.
@@ -70,16 +77,6 @@ fn counts(item: &Item) -> impl Iterator<Item = (i64, Fate, u64)> + '_ {
 }
 
 impl Store {
-    /// Replaces an entry, and counts what became of its mail by that; `Conflict` when somebody changed it since.
-    pub async fn settle_outbox_entry(&self, row: &OutboxRow, entry: &OutboxEntry) -> Result<(), Error> {
-        let replacement = replacement(&row.project, entry, row.version)?;
-        let fates: Vec<Fate> = entry.fates_since(&row.entry).collect();
-        if fates.is_empty() {
-            return self.write(replacement).await;
-        }
-        self.transact([replacement, count(&row.project, entry.id, &fates, entry.updated_at)]).await
-    }
-
     /// What became of a project's mails in the last month, by the minute.
     pub async fn deliveries(&self, project: &ProjectId, now: Timestamp) -> Result<BTreeMap<i64, DeliveryCounts>, Error> {
         let shards = (0..COUNT_SHARDS).map(|shard| self.deliveries_of_shard(project, shard, now));

@@ -21,6 +21,7 @@ pub mod mail_quota;
 pub mod memberships;
 pub mod outbox;
 pub mod outbox_list;
+pub mod outbox_moves;
 pub mod outbox_work;
 pub mod permissions;
 pub mod projects;

@@ -102,3 +102,32 @@ async fn workers_that_run_at_once_give_each_recipient_one_entry() {
     app.deliver().await;
     assert_each_has_one(&app, &users).await;
 }
+
+#[tokio::test]
+async fn a_mail_that_cannot_be_rendered_or_sent_to_anybody_keeps_none_of_the_others() {
+    let app = TestApp::start().await;
+    let users = users(&app, 60).await;
+    let html =
+        "<p>Hello {{ user.primary_email if user }}{% if user and user.primary_email == 'user30@example.com' %}{{ nothing }}{% endif %}</p>";
+    let answer =
+        app.server().post(SEND, json!({ "all_users": true, "subject": "Hi {{ user.primary_email if user }}", "html": html })).await;
+    assert_eq!(answer.status(), 200);
+    let (gone, _) = &users[31];
+    assert_eq!(app.server().delete(&format!("/api/v1/users/{gone}")).await.status(), 200);
+    app.deliver().await;
+    for entry in entries(&app).await {
+        let to = entry["to"]["user_id"].as_str().unwrap();
+        let (_, email) = users.iter().find(|(id, _)| id == to).unwrap();
+        let mails = app.mails(email).await;
+        match email.as_str() {
+            "user30@example.com" => assert!(entry["status"] == "render-error" && mails.is_empty(), "{entry}"),
+            "user31@example.com" => assert!(entry["skipped_reason"] == "USER_ACCOUNT_DELETED" && mails.is_empty(), "{entry}"),
+            _ => {
+                assert_eq!((&entry["status"], mails.len()), (&json!("sent"), 1), "{entry}");
+                assert!(mails[0].0.html.contains(&format!("Hello {email}<")) && mails[0].0.subject == format!("Hi {email}"));
+            }
+        }
+    }
+    let counted = app.server().get("/api/v1/emails/delivery-info").await.json();
+    assert_eq!(counted["stats"]["hour"]["sent"], 58);
+}

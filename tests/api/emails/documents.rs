@@ -1,12 +1,14 @@
 //! Templates, themes and drafts: `/api/v1/internal/email-templates`, `…-themes`, `…-drafts`.
 
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
+use shared::model::mail_document::MAX_DOCUMENTS;
 use support::TestApp;
 
 const KINDS: [(&str, &str); 3] =
     [("templates", "EMAIL_TEMPLATE_NOT_FOUND"), ("themes", "EMAIL_THEME_NOT_FOUND"), ("drafts", "EMAIL_DRAFT_NOT_FOUND")];
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
-const DEFAULT_THEME: &str = "1df07ae6-abf3-4a40-83a5-a1a2cbe336ac";
+pub(crate) const DEFAULT_THEME: &str = "1df07ae6-abf3-4a40-83a5-a1a2cbe336ac";
 const SIGN_IN: &str = "822687fe-8d0a-4467-a0d1-416b6e639478";
 
 fn base(kind: &str) -> String {
@@ -165,4 +167,43 @@ async fn changes_at_the_same_time_are_all_kept() {
     futures_util::future::join_all(bodies.into_iter().map(|body| update(&app, "templates", &id, body))).await;
     let template = read(&app, "templates", &id).await;
     assert_eq!([&template["subject_source"], &template["html_source"], &template["text_source"]], ["S", "H", "T"]);
+}
+
+#[tokio::test]
+async fn a_project_has_so_many_documents_of_each_kind_however_many_are_created_at_once() {
+    let app = TestApp::start().await;
+    for (kind, _) in KINDS {
+        let admin = &app.admin();
+        let new = move |number: usize| async move { admin.post(&base(kind), json!({ "display_name": format!("No. {number}") })).await };
+        futures_util::stream::iter(0..MAX_DOCUMENTS - 2)
+            .map(new)
+            .buffer_unordered(8)
+            .for_each(|answer| async move {
+                assert_eq!(answer.status(), 200, "{}", answer.text());
+            })
+            .await;
+        let last = futures_util::future::join_all((0..6).map(new)).await;
+        let (made, refused): (Vec<_>, Vec<_>) = last.iter().partition(|answer| answer.status() == 200);
+        assert_eq!((made.len(), refused.len()), (2, 4));
+        for answer in refused {
+            assert_eq!((answer.status(), answer.code().as_str()), (400, "TOO_MANY_EMAIL_DOCUMENTS"));
+            assert_eq!(answer.json()["details"], json!({ "max": MAX_DOCUMENTS }));
+        }
+        let ours = match kind {
+            "templates" => 5,
+            "themes" => 1,
+            _ => 0,
+        };
+        assert_eq!(names(&app, kind).await.len(), MAX_DOCUMENTS + ours);
+
+        let id = made[0].json()["id"].as_str().unwrap().to_owned();
+        let path = format!("{}/{id}", base(kind));
+        assert_eq!([app.admin().delete(&path).await.status(), app.admin().delete(&path).await.status()], [200, 404]);
+        assert_eq!([new(1).await.status(), new(2).await.status()], [200, 400], "one that is deleted makes room for one");
+    }
+    // What stands in place of ours takes nobody's room.
+    update(&app, "templates", SIGN_IN, json!({ "subject_source": "S" })).await;
+    assert_eq!(app.admin().delete(&format!("{}/{SIGN_IN}", base("templates"))).await.status(), 200);
+    let answer = app.admin().post(&base("templates"), json!({ "display_name": "One more" })).await;
+    assert_eq!(answer.code(), "TOO_MANY_EMAIL_DOCUMENTS");
 }

@@ -63,7 +63,7 @@ async fn filters_keep_the_entries_of_a_status() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut all = Vec::new();
-    for status in Status::ALL {
+    for &status in Status::ALL {
         all.push((status, entry_in(&app, &ada, status).await));
     }
     for (status, _) in &all {

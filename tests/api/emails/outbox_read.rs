@@ -38,7 +38,7 @@ fn fields(status: Status) -> (&'static str, Vec<&'static str>) {
 async fn an_entry_has_the_fields_of_its_state_and_no_other() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    for status in Status::ALL {
+    for &status in Status::ALL {
         let id = entry_in(&app, &ada, status).await;
         let entry = read(&app, &id).await;
         let (simple, groups) = fields(status);

@@ -12,7 +12,7 @@ const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 async fn a_state_beyond_the_seven_cannot_be_edited_and_is_named() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    for status in Status::ALL.into_iter().filter(|status| !status.is_editable()) {
+    for status in Status::ALL.iter().copied().filter(|status| !status.is_editable()) {
         let id = entry_in(&app, &ada, status).await;
         let before = read(&app, &id).await;
         for patch in [json!({}), json!({ "cancel": true }), json!({ "is_paused": true }), json!({ "subject_source": "x" })] {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use support::TestApp;
 
-use super::documents::{create, read, update};
+use super::documents::{DEFAULT_THEME, create, read, update};
 use super::{OUTBOX, SEND, send};
 
 /// Sends a template or a draft to a user, and gives the entry.
@@ -109,6 +109,28 @@ async fn mails_that_name_no_theme_have_the_project_s() {
     assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
     assert!(app.last_mail(&ada.email).await.0.html.contains("Sent by"));
+}
+
+#[tokio::test]
+async fn a_project_is_not_given_a_theme_that_is_not_there() {
+    let app = TestApp::start().await;
+    let stranger = app.another_project().await;
+    let answer = app.admin_of(&stranger).post("/api/v1/internal/email-themes", json!({ "display_name": "Theirs" })).await;
+    let theirs = answer.json()["id"].clone();
+    let current = "/api/v1/internal/projects/current";
+    for theme in [json!("00000000-0000-4000-8000-000000000000"), theirs] {
+        let answer = app.admin().patch(current, json!({ "display_name": "New", "config": { "email_theme": theme } })).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"));
+        assert!(answer.text().contains("body.config.email_theme must be the id of a theme"), "{}", answer.text());
+    }
+    assert_ne!(app.admin().get(current).await.json()["display_name"], "New");
+    let mine = create(&app, "themes", json!({ "display_name": "Mine" })).await;
+    for (theme, after) in
+        [(json!(mine), mine.as_str()), (json!(DEFAULT_THEME), DEFAULT_THEME), (json!(mine), &mine), (Value::Null, DEFAULT_THEME)]
+    {
+        let answer = app.admin().patch(current, json!({ "config": { "email_theme": theme } })).await;
+        assert_eq!((answer.status(), &answer.json()["config"]["email_theme"]), (200, &json!(after)));
+    }
 }
 
 #[tokio::test]

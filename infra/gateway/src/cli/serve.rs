@@ -68,6 +68,9 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let data = if options.memory { None } else { Some(Data::create(&target.data)?) };
     let engine = Engine::open(data.as_ref().map(Data::database).as_deref(), &entropy, None).await?;
     engine.stream(options.dynamodb_port.is_some()).await?;
+    if let (Some(data), None) = (&data, options.dynamodb_port) {
+        engine.share_commits(&data.database())?;
+    }
     let secret = match (&data, variable("GATELET_SECRET")) {
         (_, Some(secret)) => settings::deployment_secret(secret)?,
         (Some(data), None) => data.secret(&entropy)?,
