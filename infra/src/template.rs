@@ -14,7 +14,7 @@ use shared::store::table;
 
 use crate::Operation;
 use crate::render::{self, Source};
-use crate::workers::{FALLBACK, MAIL_REPORTS, OUTBOX, Worker};
+use crate::workers::{ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, Worker};
 
 const SHARED: Source = ("shared.j2", include_str!("../template/shared.j2"));
 const ROOT: Source = ("root.yaml", include_str!("../template/root.yaml.j2"));
@@ -62,6 +62,7 @@ struct WorkersContext<'a> {
     all: &'a Context,
     outbox: Function,
     reports: Function,
+    endings: Function,
 }
 
 /// A parameter that sets a limit.
@@ -212,7 +213,8 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     }
     let outbox = Function::of_worker(&OUTBOX, "Renders and sends the mails that are due", None);
     let reports = Function::of_worker(&MAIL_REPORTS, "Notes what SES reports of mails that it took", None);
-    let workers = WorkersContext { all: &context, outbox, reports };
+    let endings = Function::of_worker(&ENDINGS, "Ends deletions that took longer than their request", None);
+    let workers = WorkersContext { all: &context, outbox, reports, endings };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)
 }

@@ -45,4 +45,13 @@ pub const OUTBOX: Worker = Worker {
 pub const MAIL_REPORTS: Worker =
     Worker { name: "workers-mail-reports", table: &[TableAction::GetItem, TableAction::UpdateItem], mail: &[], memory: 256, timeout: 10 };
 
-pub const ALL: [Worker; 3] = [FALLBACK, OUTBOX, MAIL_REPORTS];
+/// What ends deletions that took longer than the request that began them.
+pub const ENDINGS: Worker = Worker {
+    name: "workers-endings",
+    table: &[TableAction::DeleteItem, TableAction::GetItem, TableAction::PutItem, TableAction::Query, TableAction::UpdateItem],
+    mail: &[],
+    memory: 256,
+    timeout: 120,
+};
+
+pub const ALL: [Worker; 4] = [FALLBACK, OUTBOX, MAIL_REPORTS, ENDINGS];

@@ -154,12 +154,13 @@ async fn furnish(app: &TestApp, id: &str, key: &str) -> Vec<(&'static str, Strin
     write_authorization(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
     world_of_teams::write(app, &project, &user).await;
+    let owner_token = world_of_teams::write_owner(app).await;
     let tokens = [user, bare].map(|user| {
         let subject = user.subject(&project, &ProjectConfig::default(), session.id);
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
     });
     let [token, bare_token] = tokens;
-    vec![("<access token>", token), ("<access token without password>", bare_token)]
+    vec![("<access token>", token), ("<access token without password>", bare_token), ("<access token of internal>", owner_token)]
 }
 
 async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {

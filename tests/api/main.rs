@@ -13,6 +13,7 @@ mod faults;
 mod isolation;
 mod limits;
 mod mails;
+mod owners;
 mod permissions;
 mod projects;
 mod races;

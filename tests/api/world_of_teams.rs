@@ -2,9 +2,10 @@
 
 use shared::model::code::Code;
 use shared::model::email::Email;
-use shared::model::id::{InvitationId, ProjectId, TeamId, UserId};
+use shared::model::id::{InvitationId, ProjectId, SessionId, TeamId, UserId};
 use shared::model::invitation::{Invitation, LIFE};
 use shared::model::permission::{Grant, PermissionId, Rbac, Scope};
+use shared::model::project::ProjectConfig;
 use shared::model::session::after;
 use shared::model::team::{Member, Team};
 use shared::model::user::User;
@@ -18,6 +19,8 @@ pub(crate) const TEAM: &str = "8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d";
 /// A team that invites her.
 const OTHER_TEAM: &str = "9e4d2c1b-7a3f-4b60-8d8e-2f3a4b5c6d7e";
 const MEMBER: &str = "c2a7e5d4-1b3f-4e68-a9c0-5d6e7f8091a2";
+/// A user of the project whose users own projects.
+const OWNER: &str = "b6d8f0a1-3c5e-4f79-9b1d-7e8f9a0b1c2d";
 /// A user of no team.
 const STRANGER: &str = "d4b8f6e5-2c40-4f79-8ad1-6e7f8091a2b3";
 const INVITATION: &str = "018f0b6c-2a3b-7c4d-8e5f-6a7b8c9d0e1f";
@@ -66,4 +69,19 @@ pub(crate) async fn write(app: &TestApp, project: &ProjectId, ada: &User) {
     writes.extend(invitations::create(project, &to_ada, &code).unwrap());
     writes.extend(invitations::create(project, &to_eve, &sent).unwrap());
     app.app.store.transact(writes).await.unwrap();
+}
+
+/// The project whose users own projects, with a user and a team of hers; gives her access token. There is one for all projects of a table.
+pub(crate) async fn write_owner(app: &TestApp) -> String {
+    let (entropy, now, project) = (&app.app.entropy, app.now(), ProjectId::internal());
+    let user = User { id: UserId::parse(OWNER).unwrap(), ..User::new(entropy, now) };
+    if app.app.store.project(&project).await.unwrap().is_none() {
+        app.internal_project().await;
+        let team = Team::new(TeamId::parse(TEAM).unwrap(), "Owners".to_owned(), now);
+        let mut writes = vec![users::create(&project, &user).unwrap(), teams::create(&project, &team).unwrap()];
+        writes.extend(memberships::create(&project, team.id, &user, &Member::new(now), granted("team_admin"), false).unwrap());
+        app.app.store.transact(writes).await.unwrap();
+    }
+    let subject = user.subject(&project, &ProjectConfig::default(), SessionId::from(entropy.ordered_uuid(now)));
+    app.app.signer.sign(&subject, now, app.app.settings.access_token_life)
 }

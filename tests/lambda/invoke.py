@@ -30,7 +30,7 @@ MUST_SUCCEED = {
     "projects-internal-current-read", "projects-internal-current-update", "projects-jwks-read",
 }
 
-WORKERS = ("workers-mail-reports", "workers-outbox")
+WORKERS = ("workers-endings", "workers-mail-reports", "workers-outbox")
 
 
 def wait_for(url, seconds):
@@ -133,7 +133,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         gateway, watch, log = start(folder)
         try:
-            for file in sorted((ROOT / "events").glob("*/*.json")):
+            for file in sorted((ROOT / "events").glob("*/*.json"), key=lambda file: (file.stem == "internal-current-delete", file)):
                 area, stem = file.parent.name, file.stem
                 name = next(worker for worker in WORKERS if f"{area}-{stem}".startswith(worker)) if area == "workers" else f"{area}-{stem}"
                 answer = invoke(name, file)

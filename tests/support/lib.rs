@@ -174,6 +174,19 @@ impl TestApp {
         assert_eq!(answer.status(), 200, "{}", answer.text());
     }
 
+    /// The project whose users own projects: creates it, and gives its keys.
+    pub async fn internal_project(&self) -> Keys {
+        let keys = Keys::generate(&self.app.entropy, ProjectId::internal());
+        keys.install(&self.app.store, &self.app.clock, &self.app.entropy).await.unwrap();
+        keys
+    }
+
+    /// Ends deletions that were interrupted; says how many are done.
+    pub async fn end_deletions(&self) -> usize {
+        let end = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
+        workers::endings::step(&self.app, end).await.unwrap()
+    }
+
     /// Creates another project in the same table, and gives its keys.
     pub async fn another_project(&self) -> Keys {
         let keys = Keys::generate(&self.app.entropy, ProjectId::from(self.app.entropy.uuid()));

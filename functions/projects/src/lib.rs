@@ -5,19 +5,26 @@ pub mod api_key_list;
 pub mod api_key_read;
 pub mod api_key_update;
 pub mod current_read;
+pub mod internal_create;
+pub mod internal_current_delete;
 pub mod internal_current_read;
 pub mod internal_current_update;
+pub mod internal_list;
 pub mod jwks_anonymous_read;
 pub mod jwks_read;
 pub mod jwks_restricted_read;
+mod owners;
 
 use shared::http::Register;
 
 /// The operations of this area.
 pub fn operations(register: &mut impl Register) {
     register.operation(current_read::ROUTE, current_read::handle);
+    register.operation(internal_list::ROUTE, internal_list::handle);
+    register.operation(internal_create::ROUTE, internal_create::handle);
     register.operation(internal_current_read::ROUTE, internal_current_read::handle);
     register.operation(internal_current_update::ROUTE, internal_current_update::handle);
+    register.operation(internal_current_delete::ROUTE, internal_current_delete::handle);
     register.operation(api_key_list::ROUTE, api_key_list::handle);
     register.operation(api_key_create::ROUTE, api_key_create::handle);
     register.operation(api_key_read::ROUTE, api_key_read::handle);

@@ -1,10 +1,11 @@
 //! `DELETE /api/v1/teams/{team_id}`: deletes a team with all its memberships. A client needs `$delete_team`.
 //!
-//! A team of very many members is gone at once, and its memberships take longer: an answer of 503 then asks to send the request again.
+//! A team of very many members is gone at once, and its memberships take longer: an answer of 503 then asks to send the request again. A
+//! worker ends what nobody asks for again.
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, Query, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::permission::System;
 use shared::product_api::input::{Ignored, Nothing};
@@ -17,7 +18,7 @@ use crate::paths::TeamPath;
 
 pub const ROUTE: Route = Route::delete("teams-team-delete", "/api/v1/teams/{team_id}")
     .summary("Deletes a team")
-    .table(&[BatchGetItem, DeleteItem, GetItem, Query, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND"]);
 
 pub async fn handle(
@@ -38,7 +39,7 @@ pub async fn handle(
         // Not by the team: one whose deletion was interrupted is gone for everybody but who deletes it.
         require(project, team, own, member.as_ref().map(|member| &member.grants), System::DeleteTeam)?;
     }
-    match app.store.delete_team(&project.id, team, own, doomed).await? {
+    match app.store.delete_team(&project.id, team, own, doomed, app.clock.now()).await? {
         Deletion::Done => Ok(Json(SUCCESS)),
         Deletion::Missing => Err(no_team(team).into()),
         Deletion::Unfinished => Err(KnownError::ServiceUnavailable.into()),

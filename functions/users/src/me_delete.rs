@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, Query};
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use shared::http::{Json, Route};
 use shared::product_api::access::Level;
 use shared::product_api::accounts::delete;
@@ -11,7 +11,7 @@ use shared::product_api::{Access, Client, Error, Input, KnownError};
 
 pub const ROUTE: Route = Route::delete("users-me-delete", "/api/v1/users/me")
     .summary("Deletes the signed-in user")
-    .table(&[BatchGetItem, DeleteItem, GetItem, Query])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_DELETION_NOT_ENABLED"]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<Success>, Error> {

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, Query};
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use shared::http::{Json, Route};
 use shared::product_api::accounts::delete;
 use shared::product_api::input::{Ignored, Nothing};
@@ -13,7 +13,7 @@ use crate::user_read::UserPath;
 
 pub const ROUTE: Route = Route::delete("users-user-delete", "/api/v1/users/{user_id}")
     .summary("Deletes a user")
-    .table(&[BatchGetItem, DeleteItem, GetItem, Query])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query])
     .errors(&["USER_NOT_FOUND", "CANNOT_GET_OWN_USER_WITHOUT_USER"]);
 
 pub async fn handle(

@@ -1,9 +1,11 @@
-//! The first project of a gateway and its keys: made at the first start, or fixed by the environment.
+//! The projects that a gateway begins with and their keys, made at the first start or fixed by the environment: one to develop with, and
+//! the project `internal`, whose users own projects.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow, bail};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use shared::clock::Clock;
@@ -11,6 +13,7 @@ use shared::entropy::Entropy;
 use shared::model::id::ProjectId;
 use shared::model::key_set::NewKeys;
 use shared::model::project::{KeyKind, Project, ProjectConfig};
+use shared::product_api::access::NO_KEY;
 use shared::settings::variable;
 use shared::store::{Store, key_sets};
 
@@ -26,9 +29,42 @@ pub struct Keys {
 }
 
 const PROJECT_ID: &str = "GATELET_PROJECT_ID";
-const CLIENT: &str = "GATELET_PUBLISHABLE_CLIENT_KEY";
-const SERVER: &str = "GATELET_SECRET_SERVER_KEY";
-const ADMIN: &str = "GATELET_SUPER_SECRET_ADMIN_KEY";
+
+/// Which of the projects keys are for: how they are called in the environment and in `keys.env`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    First,
+    Internal,
+}
+
+impl Role {
+    fn names(self) -> [&'static str; 3] {
+        match self {
+            Self::First => ["GATELET_PUBLISHABLE_CLIENT_KEY", "GATELET_SECRET_SERVER_KEY", "GATELET_SUPER_SECRET_ADMIN_KEY"],
+            Self::Internal => ["GATELET_INTERNAL_CLIENT_KEY", "GATELET_INTERNAL_SERVER_KEY", "GATELET_INTERNAL_ADMIN_KEY"],
+        }
+    }
+}
+
+/// What `keys.env` has.
+#[derive(Default)]
+pub struct Saved(String);
+
+impl Saved {
+    pub fn read(file: Option<&Path>) -> Self {
+        Self(file.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default())
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        self.0.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(unquoted))
+    }
+
+    /// Writes the file when it does not say the same already.
+    pub fn write(&self, file: &Path, projects: [(&Keys, Role); 2]) -> anyhow::Result<()> {
+        let text = projects.map(|(keys, role)| keys.lines(role)).concat();
+        if self.0 == text { Ok(()) } else { write_private(file, &text) }
+    }
+}
 
 /// A random key with the prefix of its kind.
 fn new_key(entropy: &Entropy, kind: KeyKind) -> SecretString {
@@ -42,24 +78,47 @@ impl Keys {
         Self { project_id, client, server, admin }
     }
 
-    /// What the environment fixes, else what `keys.env` has, else new ones.
-    pub fn choose(file: Option<&Path>, entropy: &Entropy) -> anyhow::Result<Self> {
-        let saved = file.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
-        let value = |name: &str| {
-            let saved = || saved.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(str::to_owned));
-            variable(name).or_else(saved)
-        };
-        let project_id = match value(PROJECT_ID) {
+    /// Keys of the first project: what the environment fixes, else what was saved, else new ones.
+    pub fn choose(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
+        let project_id = match variable(PROJECT_ID).or_else(|| saved.value(PROJECT_ID)) {
             Some(text) => ProjectId::parse(&text).with_context(|| format!("{PROJECT_ID} must be a UUID or internal, not {text:?}"))?,
             None => ProjectId::from(entropy.uuid()),
         };
-        let key = |name: &str, kind| value(name).map_or_else(|| new_key(entropy, kind), SecretString::from);
-        Ok(Self {
-            project_id,
-            client: key(CLIENT, KeyKind::PublishableClient),
-            server: key(SERVER, KeyKind::SecretServer),
-            admin: key(ADMIN, KeyKind::SuperSecretAdmin),
-        })
+        Self::chosen(Role::First, project_id, saved, entropy)
+    }
+
+    /// Keys of the project `internal`, chosen in the same way.
+    pub fn choose_internal(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
+        Self::chosen(Role::Internal, ProjectId::internal(), saved, entropy)
+    }
+
+    fn chosen(role: Role, project_id: ProjectId, saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
+        let mut secrets = Vec::with_capacity(KeyKind::ALL.len());
+        for (name, kind) in role.names().into_iter().zip(KeyKind::ALL) {
+            let text = variable(name).or_else(|| saved.value(name));
+            if let Some(text) = text.as_deref().filter(|text| !is_key(text)) {
+                bail!("{name} must be visible ASCII and stand for a key, unlike {text:?}");
+            }
+            secrets.push(text.map_or_else(|| new_key(entropy, kind), SecretString::from));
+        }
+        let [client, server, admin] = <[SecretString; 3]>::try_from(secrets).map_err(|_| anyhow!("there are three keys"))?;
+        let keys = Self { project_id, client, server, admin };
+        let texts: BTreeSet<String> = keys.pairs().iter().map(|(_, secret)| secret.expose_secret().to_owned()).collect();
+        if texts.len() < KeyKind::ALL.len() {
+            bail!("{} must differ from each other", role.names().join(", "));
+        }
+        Ok(keys)
+    }
+
+    /// Ends the keys that were saved and are other ones now.
+    pub async fn replace_saved(&self, role: Role, saved: &Saved, store: &Store) -> anyhow::Result<()> {
+        for (name, (_, new)) in role.names().into_iter().zip(self.pairs()) {
+            let old = saved.value(name).filter(|old| old != new.expose_secret()).map(SecretString::from);
+            if let Some(old) = old {
+                store.replace_key(&self.project_id, &old, &new).await.with_context(|| format!("{name} is a key of the project already"))?;
+            }
+        }
+        Ok(())
     }
 
     fn pairs(&self) -> [(KeyKind, SecretString); 3] {
@@ -80,7 +139,7 @@ impl Keys {
         let now = clock.now();
         if store.project(&self.project_id).await?.is_none() {
             let keys = self.set(entropy, "Made with the project", now);
-            store.create_project(&development_project(self.project_id.clone(), clock), &keys).await?;
+            store.create_project(&first_project(&self.project_id, now), &keys).await?;
             return Ok(true);
         }
         let mut missing = Vec::new();
@@ -96,28 +155,52 @@ impl Keys {
         Ok(false)
     }
 
-    /// The lines of `keys.env`.
-    pub fn lines(&self) -> String {
+    /// Its lines in `keys.env`.
+    pub fn lines(&self, role: Role) -> String {
         let mut text = String::new();
-        let values = [(CLIENT, &self.client), (SERVER, &self.server), (ADMIN, &self.admin)];
-        let _ = writeln!(text, "{PROJECT_ID}={}", self.project_id);
-        for (name, secret) in values {
-            let _ = writeln!(text, "{name}={}", secret.expose_secret());
+        if role == Role::First {
+            let _ = writeln!(text, "{PROJECT_ID}={}", self.project_id);
+        }
+        for (name, (_, secret)) in role.names().into_iter().zip(self.pairs()) {
+            let _ = writeln!(text, "{name}={}", quoted(secret.expose_secret()));
         }
         text
     }
-
-    /// Writes `keys.env` when it does not say the same already.
-    pub fn save(&self, file: &Path) -> anyhow::Result<()> {
-        if std::fs::read_to_string(file).is_ok_and(|text| text == self.lines()) {
-            return Ok(());
-        }
-        write_private(file, &self.lines())
-    }
 }
 
-/// A project to develop with: password and magic link on, sign-up on, localhost allowed.
-fn development_project(id: ProjectId, clock: &Clock) -> Project {
+/// A value as a shell reads it: the file can be sourced.
+fn quoted(text: &str) -> String {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=@%,".contains(&byte));
+    if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+fn unquoted(text: &str) -> String {
+    let quoted = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+    quoted.map_or_else(|| text.to_owned(), |text| text.replace(r"'\''", "'"))
+}
+
+/// Whether a text can be sent as a key, and saved in a line.
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) && text != NO_KEY
+}
+
+/// The project whose users own projects, or one to develop with: password and magic link on, sign-up on, localhost allowed.
+fn first_project(id: &ProjectId, now: Timestamp) -> Project {
+    if id.is_internal() {
+        return Project::internal(now);
+    }
     let config = ProjectConfig { magic_link_enabled: true, ..ProjectConfig::default() };
-    Project { config, ..Project::new(id, "Development", clock.now()) }
+    Project { config, ..Project::new(id.clone(), "Development", now) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_any_characters_comes_back_from_the_file() {
+        for key in ["pck_abc", "it's $HOME `x` \"y\"", "'", "''"] {
+            assert_eq!(unquoted(&quoted(key)), key);
+        }
+    }
 }

@@ -21,6 +21,7 @@ use shared::product_api::family::names;
 use shared::settings::Settings;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tower::ServiceExt as _;
 
 use crate::engine::Engine;
@@ -103,6 +104,29 @@ impl Service {
                 tokio::select! {
                     () = engine.outbox_changed() => {}
                     () = tokio::time::sleep(PATROL) => {}
+                    _ = stop.changed() => {}
+                }
+            }
+        })
+    }
+}
+
+/// How often deletions that were interrupted are looked for.
+const ENDINGS: Duration = Duration::from_secs(10);
+/// How long a step of them takes at most.
+const ENDINGS_STEP: Duration = Duration::from_secs(60);
+
+impl Service {
+    /// Starts the worker that ends deletions; it stops between two steps, or is ended with the process.
+    pub fn spawn_endings(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        let app = self.app.clone();
+        tokio::spawn(async move {
+            while !*stop.borrow() {
+                if let Err(error) = workers::endings::step(&app, Instant::now() + ENDINGS_STEP).await {
+                    tracing::error!(%error, "the worker of deletions cannot read the table");
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(ENDINGS) => {}
                     _ = stop.changed() => {}
                 }
             }

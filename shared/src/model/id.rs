@@ -116,6 +116,15 @@ impl ProjectId {
     /// The id of the project whose users own projects.
     pub const INTERNAL: &str = "internal";
 
+    /// The project whose users own projects.
+    pub fn internal() -> Self {
+        Self(Self::INTERNAL.to_owned())
+    }
+
+    pub fn is_internal(&self) -> bool {
+        self.0 == Self::INTERNAL
+    }
+
     pub fn parse(text: &str) -> Result<Self, NotAnId> {
         if text == Self::INTERNAL { Ok(Self(text.to_owned())) } else { strict_uuid(text).map(Self::from) }
     }

@@ -66,7 +66,7 @@ impl NewKeys {
 }
 
 impl KeyMark {
-    fn of(kind: KeyKind, secret: &SecretString) -> Self {
+    pub(crate) fn of(kind: KeyKind, secret: &SecretString) -> Self {
         let text = secret.expose_secret();
         let last = text.char_indices().rev().nth(3).map_or(text, |(start, _)| &text[start..]);
         Self { kind, digest: Digest::of(text), last_four: last.to_owned() }

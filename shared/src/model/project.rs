@@ -208,6 +208,17 @@ impl Project {
         }
     }
 
+    /// The project whose users own projects through their teams (WIRE.md §9.4): everybody begins with a team, and may create more.
+    pub fn internal(now: Timestamp) -> Self {
+        let config = ProjectConfig {
+            magic_link_enabled: true,
+            client_team_creation_enabled: true,
+            create_team_on_sign_up: true,
+            ..ProjectConfig::default()
+        };
+        Self { config, ..Self::new(ProjectId::internal(), "Gatelet", now) }
+    }
+
     /// Whether a text can be the name of a project: one line of 1 to 256 characters.
     pub fn is_name(text: &str) -> bool {
         !text.trim().is_empty() && text.chars().count() <= 256 && !text.chars().any(char::is_control)

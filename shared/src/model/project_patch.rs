@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use deserr::Deserr;
+use jiff::Timestamp;
 use secrecy::SecretString;
 use url::Url;
 use utoipa::ToSchema;
 
+use super::id::{ProjectId, TeamId};
 use super::password;
 use super::permission::{Occasion, PermissionId};
 use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig, secret_owner};
@@ -42,6 +44,52 @@ pub struct ProjectPatch {
     pub is_production_mode: Option<bool>,
     #[deserr(default)]
     pub config: Option<ConfigPatch>,
+}
+
+/// The body of a project's creation.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct NewProject {
+    /// One line of 1 to 256 characters.
+    pub display_name: String,
+    /// A team of the user, which owns the project from then on.
+    pub owner_team_id: TeamId,
+    #[deserr(default)]
+    pub description: Option<String>,
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_url: Change<String>,
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_full_url: Change<String>,
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_dark_mode_url: Change<String>,
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_full_dark_mode_url: Change<String>,
+    #[deserr(default)]
+    pub is_production_mode: Option<bool>,
+    #[deserr(default)]
+    pub config: Option<ConfigPatch>,
+}
+
+impl NewProject {
+    /// The project, or the first setting that is wrong.
+    pub fn create(self, id: ProjectId, secrets: &Secrets<'_>, now: Timestamp) -> Result<Project, InvalidSetting> {
+        let project = Project { owner_team_id: Some(self.owner_team_id.to_string()), ..Project::new(id, "", now) };
+        let patch = ProjectPatch {
+            display_name: Some(self.display_name),
+            description: self.description,
+            logo_url: self.logo_url,
+            logo_full_url: self.logo_full_url,
+            logo_dark_mode_url: self.logo_dark_mode_url,
+            logo_full_dark_mode_url: self.logo_full_dark_mode_url,
+            is_production_mode: self.is_production_mode,
+            config: self.config,
+        };
+        patch.apply(project, secrets)
+    }
 }
 
 #[derive(Default, Deserr, ToSchema)]

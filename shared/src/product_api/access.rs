@@ -1,9 +1,10 @@
 //! Who asks, and what they may do: the headers of a request become an [`Access`], in the order of WIRE.md §1.4, the first failure wins.
 //!
-//! An operation that takes `Access<Server>` cannot run without the server key. Authentication costs one round trip: project, key and
+//! An operation that takes `Access<Server>` cannot run without the server key, or the admin access token of somebody who owns the project. Authentication costs one round trip: project, key and
 //! user are one `BatchGetItem`, beside which the request is counted; the access token is verified locally. A session is not read: a token outlives its session by its ten
 //! minutes at most (WIRE.md §5.5).
 
+use std::collections::HashSet;
 use std::marker::PhantomData;
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
@@ -12,6 +13,7 @@ use http::request::Parts;
 use secrecy::SecretString;
 use serde::Serialize;
 
+use super::admin_token::{self, AdminToken};
 use super::error::{Error, KnownError};
 use super::family::header;
 use super::input::Problems;
@@ -24,6 +26,7 @@ use crate::http::describe::{Describe, Description};
 use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::place::Place;
 use crate::model::project::{ApiKey, KeyKind, Project};
+use crate::store::Key;
 use crate::store::projects::{ProjectRow, api_key_key, project_key};
 use crate::store::users::{UserRow, user_key};
 
@@ -159,7 +162,8 @@ struct Headers<'a> {
     project: ProjectId,
     key: Option<SecretString>,
     claims: Option<Claims>,
-    admin_token: Option<&'a str>,
+    /// What is wrong with it is said once the project is known to be there.
+    admin_token: Option<Result<AdminToken, KnownError>>,
     branch: &'a str,
     has_override_key: bool,
 }
@@ -196,21 +200,26 @@ impl<'a> Headers<'a> {
             project,
             key: key.map(|key| SecretString::from(key.to_owned())),
             claims,
-            admin_token,
+            admin_token: admin_token.map(|text| AdminToken::read(text, app)),
             branch: header(headers, "branch-id")?.unwrap_or("main"),
             has_override_key: header(headers, "development-override-key")?.is_some(),
         })
     }
 
-    /// Step 11: what proves the access type.
-    fn prove(&self, project: &Project, key: Option<&ApiKey>, app: &App) -> Result<(), KnownError> {
-        let project_id = project.id.to_string();
+    /// Step 11: what proves the access type. An admin access token stands for any key.
+    async fn prove(&self, project: &Project, key: Option<&ApiKey>, found: Option<admin_token::Found>, app: &App) -> Result<(), Error> {
         if self.has_override_key {
-            return Err(KnownError::OverrideKeyNotSupported);
+            return Err(KnownError::OverrideKeyNotSupported.into());
         }
-        if let Some(token) = self.admin_token {
-            return Err(refuse_admin_token(token, app));
+        match (&self.admin_token, found) {
+            (Some(Ok(token)), Some(found)) => token.prove(project, app, &found).await,
+            (Some(Err(error)), _) => Err(error.clone().into()),
+            _ => Ok(self.prove_by_key(project, key, app)?),
         }
+    }
+
+    fn prove_by_key(&self, project: &Project, key: Option<&ApiKey>, app: &App) -> Result<(), KnownError> {
+        let project_id = project.id.to_string();
         let Some((_, _, kind)) = KEY_HEADERS.iter().find(|(_, level, _)| *level == self.level) else {
             return Err(KnownError::InvalidAccessType);
         };
@@ -243,6 +252,10 @@ impl<'a> Headers<'a> {
         })
     }
 
+    fn owner(&self) -> Option<&AdminToken> {
+        self.admin_token.as_ref().and_then(|token| token.as_ref().ok())
+    }
+
     /// Whom the request is counted by.
     fn claimed<'b>(&'b self, route: Option<&Route>, place: &'b Place) -> Claimed<'b> {
         Claimed {
@@ -250,6 +263,7 @@ impl<'a> Headers<'a> {
             level: self.level,
             project: &self.project,
             user: self.claims.as_ref().map(|claims| claims.sub),
+            owner: self.owner().map(AdminToken::user),
             key: self.key.as_ref(),
             place,
         }
@@ -287,37 +301,28 @@ pub fn token_error(error: token::Error) -> KnownError {
     }
 }
 
-/// Step 11b. Nobody owns a project through a team yet, so the best token is still not one of an owner.
-fn refuse_admin_token(token: &str, app: &App) -> KnownError {
-    match app.signer.verify(token, app.clock.now()) {
-        Ok(claims) if claims.is_restricted => KnownError::UnparsableAdminAccessToken,
-        Ok(_) => KnownError::AdminAccessTokenIsNotAdmin,
-        Err(token::Error::Expired(claims)) => {
-            KnownError::AdminAccessTokenExpired { expired_at_millis: Some(claims.exp.saturating_mul(1000)) }
-        }
-        Err(token::Error::Unparsable) => KnownError::UnparsableAdminAccessToken,
-    }
-}
-
 impl<L: Least> Access<L> {
     async fn of(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let headers = Headers::read(&parts.headers, app)?;
         let project_key = project_key(&headers.project);
         let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
         let user_key = headers.claims.as_ref().map(|claims| user_key(&headers.project, claims.sub));
-        let keys = [Some(&project_key), key_key.as_ref(), user_key.as_ref()];
+        let own = [Some(&project_key), key_key.as_ref(), user_key.as_ref()].into_iter().flatten().cloned();
+        // Each once: the project and its user may be those that the admin access token names.
+        let keys: HashSet<Key> = own.chain(headers.owner().map(AdminToken::keys).unwrap_or_default()).collect();
         let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
         let place = place(&parts.headers, peer, &app.settings);
         let claimed = headers.claimed(parts.extensions.get::<Route>(), &place);
-        let (counted, items) = tokio::join!(claimed.count(app), app.store.get_many(keys.into_iter().flatten().cloned()));
+        let (counted, items) = tokio::join!(claimed.count(app), app.store.get_many(keys));
         counted?;
         let mut items = items?;
 
+        let found = headers.owner().map(|token| token.found(&items)).transpose()?;
         let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()? else {
             return Err(KnownError::CurrentProjectNotFound { project_id: headers.project.to_string() }.into());
         };
         let key: Option<ApiKey> = key_key.as_ref().map(|key| items.entity(key)).transpose()?.flatten();
-        headers.prove(&project.project, key.as_ref(), app)?;
+        headers.prove(&project.project, key.as_ref(), found, app).await?;
         headers.suffice(L::LEVEL)?;
         claimed.count_proved(app).await?;
         let row = user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?;

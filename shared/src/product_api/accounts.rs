@@ -127,7 +127,7 @@ pub async fn delete(app: &App, project: &ProjectId, id: UserId, missing: KnownEr
     let end = Instant::now() + BUDGET;
     while Instant::now() < end {
         let account = app.store.account(project, id).await?.ok_or_else(|| missing.clone())?;
-        if let Outcome::Done = app.store.delete_account(project, &account).await? {
+        if let Outcome::Done = app.store.delete_account(project, &account, app.clock.now()).await? {
             return Ok(());
         }
     }

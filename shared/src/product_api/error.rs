@@ -53,6 +53,8 @@ pub enum KnownError {
     AdminAccessTokenExpired { expired_at_millis: Option<i64> },
     #[error("the admin access token's user does not own the project")]
     AdminAccessTokenIsNotAdmin,
+    #[error("this operation belongs to the project internal")]
+    ExpectedInternalProject,
     #[error("there is no project {project_id}")]
     ProjectNotFound { project_id: String },
     #[error("there is no project {project_id}")]
@@ -234,6 +236,8 @@ pub enum KnownError {
     PreconditionFailed,
     #[error("the project does not use sign-in by mail")]
     MagicLinkNotEnabled,
+    #[error("the admin access token's user does not exist any more")]
+    AdminAccessTokenUserNotFound,
     #[error("development override keys are not supported")]
     OverrideKeyNotSupported,
     #[error("the user has a password already; update it")]
@@ -254,6 +258,8 @@ pub enum KnownError {
     TeamCreationNotEnabled,
     #[error("the permission {permission_id} would contain itself")]
     PermissionContainsItself { permission_id: String },
+    #[error("the project whose users own projects cannot be deleted")]
+    InternalProjectStays,
     #[error("a project has at most {max} permissions of each scope")]
     TooManyPermissions { max: usize },
     #[error("a project has at most {max} templates, as many themes and as many drafts of mails: delete one that is not used any more")]
@@ -285,6 +291,7 @@ const OWN_CODES: &[&str] = &[
     "PRECONDITION_FAILED",
     "MAGIC_LINK_NOT_ENABLED",
     "OVERRIDE_KEY_NOT_SUPPORTED",
+    "ADMIN_ACCESS_TOKEN_USER_NOT_FOUND",
     "USER_HAS_PASSWORD",
     "USER_DELETION_NOT_ENABLED",
     "PRIMARY_EMAIL_REQUIRED",
@@ -296,6 +303,7 @@ const OWN_CODES: &[&str] = &[
     "PERMISSION_CONTAINS_ITSELF",
     "TOO_MANY_PERMISSIONS",
     "TOO_MANY_EMAIL_DOCUMENTS",
+    "INTERNAL_PROJECT_STAYS",
     "RATE_LIMITED",
 ];
 
@@ -337,12 +345,13 @@ impl KnownError {
         match self {
             InvalidPublishableClientKey { .. } | InvalidSecretServerKey { .. } | InvalidSuperSecretAdminKey { .. }
             | PublishableClientKeyRequiredForProject { .. } | ServerAuthenticationRequired | AdminAuthenticationRequired
-            | UnparsableAdminAccessToken | AdminAccessTokenExpired { .. } | AdminAccessTokenIsNotAdmin | UnparsableAccessToken
+            | UnparsableAdminAccessToken | AdminAccessTokenExpired { .. } | AdminAccessTokenIsNotAdmin | AdminAccessTokenUserNotFound
+            | ExpectedInternalProject | UnparsableAccessToken
             | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
             | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported | TeamPermissionRequired { .. }
             | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,
             // SPEC.md: insufficient permission yields 403.
-            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | MagicLinkNotEnabled
+            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | InternalProjectStays | MagicLinkNotEnabled
             | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
             | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound

@@ -23,6 +23,8 @@ pub(super) struct Claimed<'a> {
     pub(super) level: Level,
     pub(super) project: &'a ProjectId,
     pub(super) user: Option<UserId>,
+    /// Of the admin access token.
+    pub(super) owner: Option<UserId>,
     pub(super) key: Option<&'a SecretString>,
     pub(super) place: &'a Place,
 }
@@ -56,9 +58,10 @@ impl Claimed<'_> {
     }
 
     fn caller(&self) -> Subject {
-        match (self.level, self.user, self.key) {
-            (Level::Client, Some(user), _) => Subject::user(user),
-            (Level::Server | Level::Admin, _, Some(key)) => Subject::secret(key),
+        match (self.level, self.user, self.owner, self.key) {
+            (Level::Client, Some(user), ..) => Subject::user(user),
+            (Level::Server | Level::Admin, _, Some(owner), _) => Subject::user(owner),
+            (Level::Server | Level::Admin, _, None, Some(key)) => Subject::secret(key),
             _ => Subject::address(self.place.ip),
         }
     }

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod accounts;
+mod admin_token;
 pub mod code_access;
 pub mod cursor;
 pub mod error;

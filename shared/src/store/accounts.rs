@@ -4,7 +4,10 @@
 //! longer is gets free, and a claim says whether its address is verified. The user is the first write, so a caller knows from a conflict
 //! whether the user changed meanwhile (look again) or somebody else has the address or the account.
 
+use jiff::Timestamp;
+
 use super::authorizations::drop_tokens;
+use super::endings::{Ended, Ending};
 use super::memberships::remove_deleted;
 use super::sessions::session_key;
 use super::users::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, user_key};
@@ -153,11 +156,12 @@ impl Store {
 
     /// Deletes a user with its picture, its providers' tokens and its memberships, and frees its addresses and accounts; its sessions are over with it.
     /// [`Outcome::Changed`] when it changed meanwhile, or has more memberships than one transaction takes: those of `account` that do not
-    /// fit are deleted then, and the user is still there to be looked at again. Whoever joins a team changes the user, so none is missed.
+    /// fit are deleted then, and the user is still there to be looked at again, or for the worker to end it ([`super::endings`]). Whoever joins
+    /// a team changes the user, so none is missed.
     ///
     /// Of the sessions, which tell where the user was, as many go in the same transaction as it holds: more than people have. Others are
     /// good for nothing, and expire.
-    pub async fn delete_account(&self, project: &ProjectId, account: &Account) -> Result<Outcome, Error> {
+    pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
         let Account { row, teams, sessions } = account;
         let id = row.user.id;
         let memberships = |teams: &[TeamId]| -> Vec<Write> { teams.iter().flat_map(|team| remove_deleted(project, id, *team)).collect() };
@@ -168,6 +172,7 @@ impl Store {
         let image = row.user.uploaded_image.as_ref().map(|image| images::delete(project, id, image));
         let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(image).collect();
         if teams.len() > MAX_WRITES.saturating_sub(all.len()) / 2 {
+            self.write(Ending { project: project.clone(), what: Ended::User { id }, begun_at: now }.note()?).await?;
             let chunks = teams.chunks(MAX_WRITES / 2).map(|teams| self.transact(memberships(teams)));
             futures_util::future::try_join_all(chunks).await?;
             return Ok(Outcome::Changed);

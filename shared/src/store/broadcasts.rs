@@ -39,12 +39,16 @@ pub struct BroadcastRow {
     version: u64,
 }
 
+pub(super) fn partition(project: &ProjectId, id: BroadcastId) -> String {
+    format!("B#{project}#{id}")
+}
+
 fn head_key(project: &ProjectId, id: BroadcastId) -> Key {
-    Key::new(format!("B#{project}#{id}"), "HEAD")
+    Key::new(partition(project, id), "HEAD")
 }
 
 fn page_key(project: &ProjectId, id: BroadcastId, page: usize) -> Key {
-    Key::new(format!("B#{project}#{id}"), format!("PAGE#{page:04}"))
+    Key::new(partition(project, id), format!("PAGE#{page:04}"))
 }
 
 /// How many entries like this one a transaction takes.

@@ -24,7 +24,7 @@ pub const COUNT_SHARDS: u8 = 4;
 /// Minutes of an item.
 const HOUR: i64 = 60;
 
-fn partition(project: &ProjectId, shard: u8) -> String {
+pub(super) fn partition(project: &ProjectId, shard: u8) -> String {
     format!("D#{project}#{shard}")
 }
 

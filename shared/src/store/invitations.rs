@@ -34,6 +34,11 @@ fn code_key(project: &ProjectId, invitation: &Invitation) -> Key {
     Key::new(format!("C#{project}#{PURPOSE}#{}", invitation.nonce_digest), "CODE")
 }
 
+/// Where an invitation and its code are.
+pub(super) fn keys(project: &ProjectId, invitation: &Invitation) -> [Key; 2] {
+    [invitation_key(project, invitation.id), code_key(project, invitation)]
+}
+
 /// Writes an invitation and its code.
 pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Result<[Write; 2], Error> {
     let (id, team) = (invitation.id, invitation.team_id);

@@ -9,11 +9,13 @@
 //! key consistently.
 
 use jiff::Timestamp;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::projects::{api_key_key, key_key};
 use super::{Error, Key, Store, Write, entity, failure, integer, string};
+use crate::crypto::digest::Digest;
 use crate::model::id::{KeySetId, ProjectId};
-use crate::model::key_set::{KeySet, NewKeys};
+use crate::model::key_set::{KeyMark, KeySet, NewKeys};
 
 fn set_key(project: &ProjectId, id: KeySetId) -> Key {
     Key::new(format!("P#{project}"), format!("KEYS#{id}"))
@@ -55,6 +57,21 @@ impl Store {
     pub async fn describe_key_set(&self, project: &ProjectId, id: KeySetId, description: &str) -> Result<(), Error> {
         let update = Write::update(set_key(project, id), "SET d.description = :description").on("attribute_exists(pk)");
         self.write(update.value(":description", string(description))).await
+    }
+
+    /// Puts a key in the place of another one of its set: from then on the old one opens nothing. `false`, and nothing is changed, when
+    /// the project does not have the old one, or it is revoked.
+    pub async fn replace_key(&self, project: &ProjectId, old: &SecretString, new: &SecretString) -> Result<bool, Error> {
+        let Some(key) = self.api_key(project, old).await?.filter(|key| key.revoked_at.is_none()) else { return Ok(false) };
+        let Some(mut set) = self.key_set(project, KeySetId::from(key.set_id)).await? else { return Ok(false) };
+        let digest = Digest::of(old.expose_secret());
+        set.keys.iter_mut().filter(|mark| mark.digest == digest).for_each(|mark| *mark = KeyMark::of(key.kind, new));
+        let writes = [
+            Write::put(set_key(project, set.id), &set)?.on("attribute_exists(pk)"),
+            Write::delete(key_key(project, &digest)).on("attribute_exists(pk) AND attribute_not_exists(d.revoked_at)"),
+            Write::create(api_key_key(project, new), &key)?,
+        ];
+        self.transact(writes).await.map(|()| true)
     }
 
     /// Revokes a set with all its keys; who revokes it again changes nothing.

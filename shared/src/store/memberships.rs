@@ -135,6 +135,11 @@ pub fn replace(project: &ProjectId, old: &MemberRow, new: &Member) -> Result<Wri
     write.entity(":old", &old.member)?.entity(":new", new)
 }
 
+/// Fails the transaction unless the user is a member of the team.
+pub(super) fn is_member(project: &ProjectId, team: TeamId, user: UserId) -> Write {
+    Write::check(member_key(project, team, user), "attribute_exists(pk)")
+}
+
 /// Notes that a user has selected a team; fails unless the user is a member.
 pub fn select(project: &ProjectId, team: TeamId, user: UserId) -> Write {
     let write = Write::update(member_key(project, team, user), "SET selected = :yes").on("attribute_exists(pk)");

@@ -12,6 +12,7 @@ pub mod codes;
 pub mod connect;
 pub mod content;
 pub mod deliveries;
+pub mod endings;
 pub mod images;
 pub mod invitations;
 pub mod key_sets;
@@ -24,6 +25,7 @@ pub mod outbox_list;
 pub mod outbox_moves;
 pub mod outbox_work;
 pub mod permissions;
+pub mod project_deletion;
 pub mod projects;
 pub mod provider_accounts;
 pub mod retry;
@@ -185,6 +187,16 @@ pub struct Items(HashMap<Key, Item>);
 impl Items {
     pub fn take(&mut self, key: &Key) -> Option<Item> {
         self.0.remove(key)
+    }
+
+    /// The item, which stays to be read again.
+    pub fn get(&self, key: &Key) -> Option<Item> {
+        self.0.get(key).cloned()
+    }
+
+    /// Reads the entity of an item, which stays to be read again.
+    pub fn read<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, Error> {
+        self.get(key).map(entity).transpose()
     }
 
     /// Reads the entity of an item, if there is one.

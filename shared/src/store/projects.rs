@@ -5,13 +5,19 @@
 //! | project | `P#<P>` | `PROJECT` | 1 unit to read, with every request |
 //! | key | `P#<P>` | `KEY#<digest>` | see [`super::key_sets`] |
 //! | list of projects | `PROJECTS` | `<P>` | read by the command line alone |
+//! | link of an owned project | `T#internal#<team>` | `PROJECT#<P>` | one Query for each team of a user |
+//!
+//! A project that a team owns is written with its link, on the condition that the team is there and its creator a member of it. How a
+//! project ends: [`super::project_deletion`].
 
+use futures_util::future::try_join_all;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Key, Store, Write, entity, integer, key_sets, number};
+use super::teams::{self, BATCH};
+use super::{Error, Key, Store, Write, entity, failure, integer, key_sets, memberships, number, string};
 use crate::crypto::digest::Digest;
-use crate::model::id::ProjectId;
+use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::key_set::NewKeys;
 use crate::model::project::{ApiKey, Project};
 
@@ -41,6 +47,23 @@ pub struct ProjectLine {
     pub display_name: String,
 }
 
+pub(super) fn line_key(project: &ProjectId) -> Key {
+    Key::new("PROJECTS", project.as_str())
+}
+
+pub(super) fn owned_key(team: TeamId, project: &ProjectId) -> Key {
+    Key::new(teams::partition(&ProjectId::internal(), team), format!("PROJECT#{project}"))
+}
+
+fn line(project: &Project) -> Result<Write, Error> {
+    let line = ProjectLine { id: project.id.clone(), display_name: project.display_name.clone() };
+    Write::put(line_key(&project.id), &line)
+}
+
+fn create(project: &Project) -> Result<[Write; 2], Error> {
+    Ok([Write::create(project_key(&project.id), project)?.attribute("version", integer(1)), line(project)?])
+}
+
 impl ProjectRow {
     pub fn of(item: super::Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
@@ -55,13 +78,52 @@ impl Store {
 
     /// Creates a project with its first keys, all or nothing.
     pub async fn create_project(&self, project: &Project, keys: &NewKeys) -> Result<(), Error> {
-        let line = ProjectLine { id: project.id.clone(), display_name: project.display_name.clone() };
-        let mut writes = vec![
-            Write::create(project_key(&project.id), project)?.attribute("version", integer(1)),
-            Write::put(Key::new("PROJECTS", project.id.as_str()), &line)?,
-        ];
+        let mut writes = create(project)?.to_vec();
         writes.extend(key_sets::create(&project.id, keys)?);
         self.transact(writes).await
+    }
+
+    /// Creates a project that a team of the project `internal` owns. [`Error::Conflict`] when `owner` is no member of the team.
+    pub async fn create_owned_project(&self, project: &Project, team: TeamId, owner: UserId) -> Result<(), Error> {
+        let internal = ProjectId::internal();
+        let [project_write, line] = create(project)?;
+        let writes = [
+            teams::exists(&internal, team),
+            memberships::is_member(&internal, team, owner),
+            project_write,
+            line,
+            Write::put(owned_key(team, &project.id), &project.id)?,
+        ];
+        self.transact(writes).await
+    }
+
+    /// The projects that some teams own, each team's by their ids: a Query for each team, and a read for each hundred projects.
+    pub async fn owned_projects(&self, teams: &[TeamId]) -> Result<Vec<Project>, Error> {
+        let ids = try_join_all(teams.iter().map(|team| self.owned_ids(*team))).await?;
+        let keys: Vec<Key> = ids.iter().flatten().map(project_key).collect();
+        let mut projects = Vec::with_capacity(keys.len());
+        for chunk in keys.chunks(BATCH) {
+            let mut items = self.get_many(chunk.iter().cloned()).await?;
+            let found = chunk.iter().filter_map(|key| items.take(key)).map(entity);
+            projects.extend(found.collect::<Result<Vec<Project>, Error>>()?);
+        }
+        Ok(projects)
+    }
+
+    async fn owned_ids(&self, team: TeamId) -> Result<Vec<ProjectId>, Error> {
+        let query = self.client.query().table_name(&self.table).key_condition_expression("pk = :pk AND begins_with(sk, :sk)");
+        let mut pages = query
+            .expression_attribute_values(":pk", string(teams::partition(&ProjectId::internal(), team)))
+            .expression_attribute_values(":sk", string("PROJECT#"))
+            .consistent_read(true)
+            .into_paginator()
+            .items()
+            .send();
+        let mut ids = Vec::new();
+        while let Some(item) = pages.next().await {
+            ids.push(entity(item.map_err(failure)?)?);
+        }
+        Ok(ids)
     }
 
     /// Whether the project has this key.
@@ -76,8 +138,7 @@ impl Store {
             .entity(":d", project)?
             .value(":old", integer(version))
             .value(":new", integer(version + 1));
-        let line = ProjectLine { id: project.id.clone(), display_name: project.display_name.clone() };
-        self.transact([update, Write::put(Key::new("PROJECTS", project.id.as_str()), &line)?]).await
+        self.transact([update, line(project)?]).await
     }
 
     /// All projects of the table, by id. For people at a command line: the list is one partition.

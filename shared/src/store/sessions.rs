@@ -35,7 +35,7 @@ pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
     Key::new(format!("R#{project}#{}", Digest::of(token.expose_secret())), "CLAIM")
 }
 
-fn claim_partition(project: &ProjectId, id: SessionId) -> String {
+pub(super) fn claim_partition(project: &ProjectId, id: SessionId) -> String {
     format!("SESSION#{project}#{id}")
 }
 

@@ -2,14 +2,16 @@
 //!
 //! A team of few members is deleted with them in one transaction, on the condition that nobody joined since they were read. A larger one is
 //! marked first: from then on it is nobody's, and nobody can join or select it. Then its members go, in transactions of as many as one
-//! takes, several at a time, and the team itself goes last. Whatever interrupts that leaves the mark, and sending the request again goes on
-//! where it stopped; the members that are left are the list of what is to do.
+//! takes, several at a time, and the team itself goes last. Whatever interrupts that leaves the mark and a note for the worker that ends
+//! it ([`super::endings`]); sending the request again goes on where it stopped too. The members that are left are the list of what is to do.
 
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
+use jiff::Timestamp;
 use tokio::time::Instant;
 
+use super::endings::{Ended, Ending};
 use super::memberships::{MOST_REMOVE_WRITES, MemberRow, remove};
 use super::teams::{TeamRow, team_key};
 use super::{Error, Item, MAX_WRITES, Store, Write, entity, images, integer};
@@ -48,13 +50,20 @@ impl Store {
     }
 
     /// Deletes a team. `last` is the member who may call again, and so goes last.
-    pub async fn delete_team(&self, project: &ProjectId, id: TeamId, last: Option<UserId>, first: Doomed) -> Result<Deletion, Error> {
+    pub async fn delete_team(
+        &self,
+        project: &ProjectId,
+        id: TeamId,
+        last: Option<UserId>,
+        first: Doomed,
+        now: Timestamp,
+    ) -> Result<Deletion, Error> {
         let (end, mut doomed) = (Instant::now() + BUDGET, first);
         while Instant::now() < end {
             let Doomed { team: Some(item), members } = doomed else { return Ok(Deletion::Missing) };
             let is_large = members.len() > AT_ONCE;
             let step = match TeamRow::of(item.clone())? {
-                Some(row) if is_large => self.mark_deleting(project, &row).await,
+                Some(row) if is_large => self.mark_deleting(project, &row, now).await,
                 None if is_large => self.purge(project, &members, last).await,
                 row => {
                     let team = entity(item)?;
@@ -71,9 +80,11 @@ impl Store {
         Ok(Deletion::Unfinished)
     }
 
-    async fn mark_deleting(&self, project: &ProjectId, row: &TeamRow) -> Result<(), Error> {
+    async fn mark_deleting(&self, project: &ProjectId, row: &TeamRow, now: Timestamp) -> Result<(), Error> {
         let mark = Write::update(team_key(project, row.team.id), "SET deleting = :version REMOVE gsi1pk, gsi1sk");
-        self.write(mark.on("attribute_exists(pk)").value(":version", integer(row.version))).await
+        let mark = mark.on("attribute_exists(pk)").value(":version", integer(row.version));
+        let ending = Ending { project: project.clone(), what: Ended::Team { id: row.team.id }, begun_at: now };
+        self.transact([mark, ending.note()?]).await
     }
 
     async fn purge(&self, project: &ProjectId, members: &[MemberRow], last: Option<UserId>) -> Result<(), Error> {

@@ -20,7 +20,7 @@ use crate::model::id::{ProjectId, TeamId};
 use crate::model::team::Team;
 
 /// Over how many partitions the list of a project's teams is spread.
-const TEAM_SHARDS: u8 = 4;
+pub(super) const TEAM_SHARDS: u8 = 4;
 /// How many items one call reads by their keys.
 pub(super) const BATCH: usize = 100;
 
@@ -41,7 +41,7 @@ pub fn team_key(project: &ProjectId, team: TeamId) -> Key {
     Key::new(partition(project, team), "TEAM")
 }
 
-fn list_partition(project: &ProjectId, shard: u8) -> String {
+pub(super) fn list_partition(project: &ProjectId, shard: u8) -> String {
     format!("P#{project}#TEAMS#{shard}")
 }
 
@@ -80,6 +80,11 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
     Write::update(team_key(project, team), "ADD joins :one")
         .on("attribute_exists(pk) AND attribute_not_exists(deleting)")
         .value(":one", integer(1))
+}
+
+/// Fails the transaction unless there is such a team.
+pub(super) fn exists(project: &ProjectId, team: TeamId) -> Write {
+    Write::check(team_key(project, team), "attribute_exists(pk) AND attribute_not_exists(deleting)")
 }
 
 impl Store {

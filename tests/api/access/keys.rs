@@ -1,12 +1,10 @@
 //! Keys of a project.
 
-use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use support::{Caller, TestApp};
 
-use super::{ADMIN, CLIENT, SERVER, UNKNOWN};
-use crate::stored;
+use super::{ADMIN, SERVER, UNKNOWN};
 
 const CLIENT_KEY: &str = "x-stack-publishable-client-key";
 const SERVER_KEY: &str = "x-stack-secret-server-key";
@@ -92,24 +90,6 @@ async fn a_project_that_does_not_exist_is_named() {
     }
     let upper = app.client().with("x-stack-project-id", &app.project_id().as_str().to_uppercase());
     assert_eq!(upper.get(PROJECT).await.status(), 200);
-}
-
-#[tokio::test]
-async fn an_admin_access_token_replaces_every_key_and_nobody_owns_a_project_yet() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    for caller in [app.client(), app.server(), app.admin()] {
-        let caller = caller.with("x-stack-admin-access-token", &ada.access_token);
-        assert_eq!(refusal(&caller, CLIENT).await, refused("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN"));
-    }
-    let visitor = stored::anonymous_user(&app).await;
-    let anonymous = app.admin().with("x-stack-admin-access-token", &visitor.access_token);
-    assert_eq!(refusal(&anonymous, ADMIN).await, refused("UNPARSABLE_ADMIN_ACCESS_TOKEN"));
-
-    app.advance(SignedDuration::from_mins(10));
-    let expired = app.admin().with("x-stack-admin-access-token", &ada.access_token).get(ADMIN).await;
-    assert_eq!((expired.status(), expired.code()), refused("ADMIN_ACCESS_TOKEN_EXPIRED"));
-    assert_eq!(expired.json()["details"], json!({ "expired_at_millis": app.now().as_millisecond() }));
 }
 
 #[tokio::test]

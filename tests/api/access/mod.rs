@@ -1,5 +1,6 @@
 //! Who asks: the order in which a request is judged (WIRE.md §1.4), whatever the operation.
 
+mod admin_tokens;
 mod answers;
 mod families;
 mod keys;

@@ -2,11 +2,13 @@
 
 mod api_keys;
 mod current_read;
+mod deletion;
 mod effects;
 mod internal_current_read;
 mod internal_current_update;
 mod jwks_aliases;
 mod jwks_read;
+mod owned;
 mod providers;
 
 pub(crate) const CURRENT: &str = "/api/v1/projects/current";

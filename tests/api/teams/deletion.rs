@@ -141,3 +141,27 @@ async fn join_many(app: &TestApp, user: &SignedIn, count: usize) -> Vec<String> 
     }
     all
 }
+
+#[tokio::test]
+async fn a_deletion_that_nobody_asks_for_again_is_ended_by_the_worker() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = team(&app, "Engines", Some(&ada)).await;
+    let users = fill(&app, &id, 60).await;
+    let many = app.sign_up("many@example.com").await;
+    join_many(&app, &many, 150).await;
+    for path in [format!("{TEAMS}/{id}"), format!("/api/v1/users/{}", many.user_id)] {
+        app.recorder.break_writes(2, usize::MAX, refused("AccessDeniedException"));
+        assert_eq!(app.server().delete(&path).await.status(), 500);
+        app.recorder.clear();
+    }
+    assert_eq!(app.end_deletions().await, 0, "whoever began may ask again");
+    app.advance(jiff::SignedDuration::from_secs(31));
+    assert_eq!((app.end_deletions().await, app.end_deletions().await), (2, 0));
+    assert_error(&app.server().get(&format!("/api/v1/users/{}", many.user_id)).await, 404, "USER_NOT_FOUND");
+    let of_both: Vec<_> =
+        left(&app).into_iter().filter(|(pk, sk)| pk.contains(&id) || format!("{pk}{sk}").contains(&many.user_id)).collect();
+    assert_eq!(of_both, []);
+    assert_error(&app.server().get(&format!("{TEAMS}/{id}")).await, 404, "TEAM_NOT_FOUND");
+    assert!(teams_of(&app, &users[0]).await.is_empty());
+}

@@ -9,6 +9,9 @@ const LABELS = {
   "Client key": "publishableClientKey",
   "Server key": "secretServerKey",
   "Admin key": "superSecretAdminKey",
+  "Internal client": "internalClientKey",
+  "Internal server": "internalServerKey",
+  "Internal admin": "internalAdminKey",
 };
 
 /** Starts a gateway; `settings` are variables of its environment. */
@@ -57,7 +60,7 @@ function readStart(child, log) {
       const [, label, value] = line.match(/^ {2}(\S+(?: \S+)?) {2,}(\S+)$/) ?? [];
       if (url) found.url = url[1];
       if (LABELS[label]) found[LABELS[label]] = value;
-      if (found.superSecretAdminKey) resolve(found);
+      if (found.internalAdminKey) resolve(found);
     });
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`the gateway ended at its start with ${code}: ${log()}`)));

@@ -14,16 +14,22 @@ use shared::store;
 use shared::store::projects::ProjectRow;
 
 use super::Tools;
-use crate::keys::Keys;
+use crate::keys::{Keys, Role, Saved};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Create a project and print its keys, which are shown this once
     Create {
-        name: String,
+        #[arg(required_unless_present = "internal")]
+        name: Option<String>,
         /// A UUID, or `internal`; by default a new one
         #[arg(long)]
         id: Option<String>,
+        /// Create the project `internal`, whose users own projects through their teams. Nobody signs up there until you let them
+        /// (`project set internal config.sign_up_enabled=true`). Keys are those of `GATELET_INTERNAL_CLIENT_KEY`,
+        /// `GATELET_INTERNAL_SERVER_KEY` and `GATELET_INTERNAL_ADMIN_KEY`, or new ones
+        #[arg(long, conflicts_with = "id")]
+        internal: bool,
     },
     /// List all projects
     List,
@@ -43,7 +49,8 @@ pub(super) enum Command {
 impl Command {
     pub(super) async fn run(self, tools: &Tools) -> anyhow::Result<()> {
         match self {
-            Self::Create { name, id } => create(tools, &name, id).await,
+            Self::Create { name, internal: true, .. } => create_internal(tools, name).await,
+            Self::Create { name, id, .. } => create(tools, &name.unwrap_or_default(), id).await,
             Self::List => list(tools).await,
             Self::Show { id } => show(&find(tools, &id).await?.project),
             Self::Keys { id } => new_keys(tools, &id).await,
@@ -61,21 +68,31 @@ fn parse_id(id: &str) -> anyhow::Result<ProjectId> {
     ProjectId::parse(id).with_context(|| format!("{id:?} is not the id of a project"))
 }
 
-fn print_keys(keys: &Keys) {
-    print!("{}", keys.lines());
+async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<()> {
+    let mut project = Project::internal(tools.clock.now());
+    // Whoever signs up may create projects, so that is for the operator to decide.
+    project.config.sign_up_enabled = false;
+    if let Some(name) = name {
+        project.display_name = name;
+    }
+    let keys = Keys::choose_internal(&Saved::default(), &tools.entropy)?;
+    write_project(tools, &project, &keys, Role::Internal).await
 }
 
 async fn create(tools: &Tools, name: &str, id: Option<String>) -> anyhow::Result<()> {
-    if !Project::is_name(name) {
-        bail!("a project needs a name, one line of 1 to 256 characters");
-    }
     let id = id.map_or_else(|| Ok(ProjectId::from(tools.entropy.uuid())), |id| parse_id(&id))?;
     let keys = Keys::generate(&tools.entropy, id.clone());
-    let now = tools.clock.now();
-    let set = keys.set(&tools.entropy, "Made with the project", now);
-    match tools.store.create_project(&Project::new(id.clone(), name, now), &set).await {
-        Ok(()) => print_keys(&keys),
-        Err(store::Error::Conflict(_)) => bail!("there is a project {id} already"),
+    write_project(tools, &Project::new(id, name, tools.clock.now()), &keys, Role::First).await
+}
+
+async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role) -> anyhow::Result<()> {
+    if !Project::is_name(&project.display_name) {
+        bail!("a project needs a name, one line of 1 to 256 characters");
+    }
+    let set = keys.set(&tools.entropy, "Made with the project", project.created_at);
+    match tools.store.create_project(project, &set).await {
+        Ok(()) => print!("{}", keys.lines(role)),
+        Err(store::Error::Conflict(_)) => bail!("there is a project {} already", project.id),
         Err(error) => return Err(error.into()),
     }
     Ok(())
@@ -97,7 +114,7 @@ async fn new_keys(tools: &Tools, id: &str) -> anyhow::Result<()> {
     let project = find(tools, id).await?.project;
     let keys = Keys::generate(&tools.entropy, project.id);
     keys.install(&tools.store, &tools.clock, &tools.entropy).await?;
-    print_keys(&keys);
+    print!("{}", keys.lines(Role::First));
     Ok(())
 }
 

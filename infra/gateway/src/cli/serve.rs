@@ -22,7 +22,7 @@ use crate::content;
 use crate::data::Data;
 use crate::engine::Engine;
 use crate::inbox::Inbox;
-use crate::keys::Keys;
+use crate::keys::{Keys, Role, Saved};
 use crate::service::{Parts, Service};
 
 #[derive(Args, Clone)]
@@ -80,16 +80,19 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let inbox = Inbox::open(data.as_ref().map(Data::mails), clock.clone()).context("the mails of the inbox cannot be read")?;
 
     let keys_file = data.as_ref().map(Data::keys_file);
-    let keys = Keys::choose(keys_file.as_deref(), &entropy)?;
+    let saved = Saved::read(keys_file.as_deref());
+    let (keys, internal) = (Keys::choose(&saved, &entropy)?, Keys::choose_internal(&saved, &entropy)?);
     let is_new = keys.install(&engine.store(), &clock, &entropy).await?;
+    internal.replace_saved(Role::Internal, &saved, &engine.store()).await?;
+    internal.install(&engine.store(), &clock, &entropy).await?;
     if let Some(file) = &keys_file {
-        keys.save(file)?;
+        saved.write(file, [(&keys, Role::First), (&internal, Role::Internal)])?;
     }
     content::publish_sample_once(&engine.store(), &settings.site_url).await?;
     let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), keys: keys.clone() };
     let service = Service::new(parts);
     let signal = stop_signal().context("signals cannot be caught")?;
-    print_start(&service.app.settings, &keys, data.as_ref().filter(|_| !is_new));
+    print_start(&service.app.settings, &keys, &internal, data.as_ref().filter(|_| !is_new));
     serve(service, listener, dynamodb.map(|listener| (listener, engine.database())), signal).await
 }
 
@@ -128,21 +131,25 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
     })
 }
 
-fn print_start(settings: &Settings, keys: &Keys, saved: Option<&Data>) {
-    println!("Gatelet answers at {}", settings.api_url);
-    println!("  API            {}/api/v1", settings.api_url);
-    println!("  API reference  {}/docs/api", settings.api_url);
-    println!("  Inbox          {}/inbox", settings.api_url);
-    println!("  Outbox         {}/outbox", settings.api_url);
-    println!("  Project        {}", keys.project_id);
-    match saved {
-        Some(data) => println!("  Keys           in {}", data.keys_file().display()),
-        None => {
-            println!("  Client key     {}", keys.client.expose_secret());
-            println!("  Server key     {}", keys.server.expose_secret());
-            println!("  Admin key      {}", keys.admin.expose_secret());
-        }
+fn print_start(settings: &Settings, keys: &Keys, internal: &Keys, saved: Option<&Data>) {
+    let url = &settings.api_url;
+    println!("Gatelet answers at {url}");
+    let line = |label: &str, value: &str| println!("  {label:<15}  {value}");
+    for (label, path) in [("API", "/api/v1"), ("API reference", "/docs/api"), ("Inbox", "/inbox"), ("Outbox", "/outbox")] {
+        line(label, &format!("{url}{path}"));
     }
+    line("Project", keys.project_id.as_str());
+    let Some(data) = saved else {
+        line("Client key", keys.client.expose_secret());
+        line("Server key", keys.server.expose_secret());
+        line("Admin key", keys.admin.expose_secret());
+        // Those of the project whose users own projects.
+        line("Internal client", internal.client.expose_secret());
+        line("Internal server", internal.server.expose_secret());
+        line("Internal admin", internal.admin.expose_secret());
+        return;
+    };
+    line("Keys", &format!("in {}", data.keys_file().display()));
 }
 
 async fn serve(
@@ -153,8 +160,9 @@ async fn serve(
 ) -> anyhow::Result<()> {
     let (stop, stopped) = watch::channel(false);
     let worker = service.spawn_worker(stopped.clone());
+    service.spawn_endings(stopped.clone());
     if let Some((listener, database)) = dynamodb {
-        println!("  DynamoDB       http://{}", listener.local_addr()?);
+        println!("  DynamoDB         http://{}", listener.local_addr()?);
         tokio::spawn(dynoxide::server::serve_on(listener, database));
     }
     let make_service = service.router.into_make_service_with_connect_info::<SocketAddr>();

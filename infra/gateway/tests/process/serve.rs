@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Gateway, gateway, variable};
+use crate::support::{Folder, Gateway, end_of, fails, gateway, variable};
 
 const PROJECT: &str = "6a0c5a8e-58a1-4b0e-9a51-000000000001";
 
@@ -32,6 +32,10 @@ async fn the_first_start_shows_the_project_and_its_keys_and_later_ones_where_the
     assert_eq!(variable(&saved, "GATELET_PUBLISHABLE_CLIENT_KEY"), gateway.line("Client key"));
     assert_eq!(variable(&saved, "GATELET_SECRET_SERVER_KEY"), gateway.line("Server key"));
     assert_eq!(variable(&saved, "GATELET_SUPER_SECRET_ADMIN_KEY"), gateway.line("Admin key"));
+    for kind in ["client", "server", "admin"] {
+        let name = format!("GATELET_INTERNAL_{}_KEY", kind.to_uppercase());
+        assert_eq!(variable(&saved, &name), gateway.line(&format!("Internal {kind}")));
+    }
     for (path, mode) in [("data", 0o700), ("data/keys.env", 0o600), ("data/secret", 0o600)] {
         assert_eq!(std::fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o777, mode, "{path}");
     }
@@ -75,6 +79,36 @@ async fn the_environment_fixes_project_and_keys() {
             assert_eq!(gateway.send(Method::GET, "/api/v1/projects/current", &headers, None).await.status(), 401, "{access}");
         }
     }
+}
+
+/// Whether a server key opens the project whose users own projects.
+async fn opens_internal(gateway: &Gateway, key: &str) -> bool {
+    let headers = [("x-stack-project-id", "internal"), ("x-stack-access-type", "server"), ("x-stack-secret-server-key", key)];
+    gateway.send(Method::GET, "/api/v1/users", &headers, None).await.status() == 200
+}
+
+#[tokio::test]
+async fn the_project_internal_is_there_from_the_first_start_and_its_keys_are_replaced_when_the_environment_changes_them() {
+    let folder = Folder::new("internal");
+    let made = Gateway::start(&folder.data());
+    let first_key = made.line("Internal server");
+    assert!(opens_internal(&made, &first_key).await);
+    drop(made);
+    let start = |key: &str| {
+        let mut command = gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]);
+        Gateway::spawn(command.env("GATELET_INTERNAL_SERVER_KEY", key))
+    };
+    for (key, old) in [("my own 'key'".replace(' ', "$"), first_key.as_str()), ("another-key".to_owned(), "my$own$'key'")] {
+        let gateway = start(&key);
+        assert!(opens_internal(&gateway, &key).await && !opens_internal(&gateway, old).await, "{key} and {old}");
+    }
+    // What the environment does not say any more stays as it was.
+    let again = Gateway::start(&folder.data());
+    assert!(opens_internal(&again, "another-key").await);
+    drop(again);
+    let mut command = gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]);
+    let same = command.env("GATELET_INTERNAL_SERVER_KEY", "one").env("GATELET_INTERNAL_CLIENT_KEY", "one");
+    assert!(fails(&end_of(same)).contains("must differ"));
 }
 
 #[tokio::test]

@@ -114,7 +114,7 @@ impl Gateway {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut printed = String::new();
         let last = if command.get_args().any(|argument| argument == "--dynamodb-port") { "DynamoDB " } else { "K" };
-        while !printed.lines().any(|line| line.trim().starts_with(last) || (last == "K" && line.contains("Admin key"))) {
+        while !printed.lines().any(|line| line.trim().starts_with(last) || (last == "K" && line.contains("Internal admin"))) {
             if stdout.read_line(&mut printed).unwrap() == 0 {
                 let mut stderr = String::new();
                 child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();

@@ -1,0 +1,7 @@
+//! Lambda of [`internal_create`](projects_functions::internal_create).
+use projects_functions::internal_create::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`internal_list`](projects_functions::internal_list).
+use projects_functions::internal_list::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

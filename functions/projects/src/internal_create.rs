@@ -1,0 +1,39 @@
+//! `POST /api/v1/internal/projects`: a user of the project `internal` creates a project that one of the user's teams owns. It has no keys
+//! yet: the user's access token opens it, and makes them.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, PutItem, UpdateItem};
+use shared::http::{Created, Route};
+use shared::model::id::ProjectId;
+use shared::model::project_patch::{NewProject, Secrets};
+use shared::model::project_view::AdminProject;
+use shared::product_api::input::Problems;
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store;
+
+use crate::owners::owner;
+
+pub const ROUTE: Route = Route::post("projects-internal-create", "/api/v1/internal/projects")
+    .summary("Creates a project")
+    .table(&[BatchGetItem, ConditionCheckItem, PutItem, UpdateItem])
+    .errors(&["EXPECTED_INTERNAL_PROJECT", "USER_AUTHENTICATION_REQUIRED", "TEAM_MEMBERSHIP_NOT_FOUND"]);
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<NewProject>,
+) -> Result<Created<AdminProject>, Error> {
+    let user = owner(&access)?.id;
+    let team = body.owner_team_id;
+    let secrets = Secrets { sealer: &app.sealer, entropy: &app.entropy };
+    let project = body.create(ProjectId::from(app.entropy.uuid()), &secrets, app.clock.now());
+    let project = project.map_err(|error| Problems::one(&format!("body.{}", error.path), error.message).into_error("POST", ROUTE.path))?;
+    match app.store.create_owned_project(&project, team, user).await {
+        Ok(()) => Ok(Created(AdminProject::of(&project, app.settings.development))),
+        Err(store::Error::Conflict(_)) => {
+            Err(KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() }.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}

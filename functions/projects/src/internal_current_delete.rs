@@ -1,0 +1,60 @@
+//! `DELETE /api/v1/internal/projects/current`: deletes the project with everything that it has. From the answer on its keys open nothing.
+//!
+//! What the request has no time for, a worker ends. The project is the one that the header names; whoever wants to be asked for it once
+//! more says its id in the body.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, DeleteItem, PutItem, Query};
+use shared::http::{Json, Route};
+use shared::product_api::input::Problems;
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Admin, Error, Input, KnownError};
+use shared::store;
+use tokio::time::Instant;
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::delete("projects-internal-current-delete", "/api/v1/internal/projects/current")
+    .summary("Deletes the project with everything that it has")
+    .table(&[BatchGetItem, DeleteItem, PutItem, Query])
+    .errors(&["INTERNAL_PROJECT_STAYS"]);
+
+/// How long a request deletes; a Lambda has ten seconds.
+const BUDGET: Duration = Duration::from_secs(5);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct DeleteProject {
+    /// The id of the project: another one than the header's is refused.
+    #[deserr(default)]
+    project_id: Option<String>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Admin>,
+    Input { body, .. }: Input<Option<DeleteProject>>,
+) -> Result<Json<Success>, Error> {
+    let project = access.project;
+    let confirmed = body.and_then(|body| body.project_id);
+    if confirmed.is_some_and(|id| id != project.id.as_str()) {
+        return Err(Problems::one("body.project_id", "must be the id of the project").into_error("DELETE", ROUTE.path).into());
+    }
+    if project.id.is_internal() {
+        return Err(KnownError::InternalProjectStays.into());
+    }
+    let now = app.clock.now();
+    match app.store.end_project(&project, now).await {
+        Ok(()) => {}
+        Err(store::Error::Conflict(_)) => return Err(KnownError::CurrentProjectNotFound { project_id: project.id.to_string() }.into()),
+        Err(error) => return Err(error.into()),
+    }
+    // It is deleted for everybody; what stays for now is only in the way of nobody.
+    if let Err(error) = app.store.purge_project(&project.id, project.created_at, now, Instant::now() + BUDGET).await {
+        tracing::warn!(%error, "a worker has to end the deletion of a project");
+    }
+    Ok(Json(SUCCESS))
+}

@@ -1,0 +1,35 @@
+//! `GET /api/v1/internal/projects`: the projects that the teams of a user of the project `internal` own, in the order in which the user
+//! joined the teams.
+
+use axum::extract::State;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, Query};
+use shared::http::{Json, Route};
+use shared::model::id::TeamId;
+use shared::model::project_view::AdminProject;
+use shared::product_api::{Access, Client, Error, Input};
+use utoipa::ToSchema;
+
+use crate::owners::{self, owner};
+
+pub const ROUTE: Route = Route::get("projects-internal-list", "/api/v1/internal/projects")
+    .summary("Lists the projects that the current user owns")
+    .table(&[BatchGetItem, Query])
+    .errors(&owners::ERRORS);
+
+#[derive(Serialize, ToSchema)]
+pub struct OwnedProjects {
+    items: Vec<AdminProject>,
+    /// Always false.
+    is_paginated: bool,
+}
+
+pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<OwnedProjects>, Error> {
+    let user = owner(&access)?;
+    let members = app.store.members_of(&access.project.id, user.id).await?;
+    let teams: Vec<TeamId> = members.iter().map(|member| member.team_id).collect();
+    let projects = app.store.owned_projects(&teams).await?;
+    let items = projects.iter().map(|project| AdminProject::of(project, app.settings.development)).collect();
+    Ok(Json(OwnedProjects { items, is_paginated: false }))
+}

@@ -1,0 +1,20 @@
+//! Users of the project `internal`, who own projects through their teams.
+
+use shared::model::user::{RestrictedReason, User};
+use shared::product_api::{Access, Client, KnownError};
+
+/// The user of a request that is sent to the project `internal`. One who is anonymous or restricted owns nothing.
+pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
+    if !access.project.id.is_internal() {
+        return Err(KnownError::ExpectedInternalProject);
+    }
+    let user = access.user.as_ref().map(|current| &current.row.user).ok_or(KnownError::UserAuthenticationRequired)?;
+    match user.restricted_reason(&access.project.config) {
+        None => Ok(user),
+        Some(RestrictedReason::Anonymous) => Err(KnownError::AnonymousAuthenticationNotAllowed),
+        Some(restricted_reason) => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
+    }
+}
+
+/// The errors of [`owner`].
+pub(crate) const ERRORS: [&str; 2] = ["EXPECTED_INTERNAL_PROJECT", "USER_AUTHENTICATION_REQUIRED"];

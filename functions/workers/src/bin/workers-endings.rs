@@ -1,0 +1,23 @@
+//! Lambda of [`workers::endings`], for the schedule of each minute.
+
+use std::time::Duration;
+
+use lambda_runtime::{Error, LambdaEvent, service_fn};
+use serde_json::{Value, json};
+use shared::App;
+use tokio::time::Instant;
+use workers::endings;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    shared::http::log::init();
+    let app = App::from_env()?;
+    let app = &app;
+    lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
+        let deadline = jiff::Timestamp::from_millisecond(i64::try_from(event.context.deadline)?)?;
+        let left = Duration::try_from(deadline.duration_since(app.clock.now())).unwrap_or_default();
+        let done = endings::step(app, Instant::now() + left.saturating_sub(endings::MARGIN)).await?;
+        Ok::<_, Error>(json!({ "done": done }))
+    }))
+    .await
+}

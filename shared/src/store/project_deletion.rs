@@ -1,0 +1,237 @@
+//! Deleting a project leaves nothing of it behind.
+//!
+//! One transaction ends it: the project itself goes, and every request reads it, so that from then on its keys open nothing, and nobody
+//! finds it. The same transaction notes what is left to do ([`super::endings`]): everything that the lists of the project lead to, user by
+//! user, team by team and month by month, what a list is made of last, so that whatever interrupts it leaves a list of what is to do. What
+//! no list has, codes and counters, states of sign-ins and tokens of users that were deleted before, has a TTL and expires: the latest after
+//! 367 days, and codes within a week.
+//!
+//! A request that was let in just before may still write. So the last look, which has to find nothing, comes a minute later
+//! ([`LATE_WRITES`]). Costs 2 units for each KB, as all deletions, and half a unit to read it.
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use tokio::time::Instant;
+
+use super::deliveries::{self, COUNT_SHARDS};
+use super::endings::{Ended, Ending};
+use super::outbox::month_partition;
+use super::outbox_work::Due;
+use super::projects::{line_key, owned_key, project_key};
+use super::provider_accounts::account_claim_key;
+use super::teams::TEAM_SHARDS;
+use super::users::{USER_SHARDS, email_claim_key};
+use super::{Error, Item, Key, MAX_WRITES, Store, Write, broadcasts, entity, failure, invitations, key_of, sessions, string, teams, users};
+use crate::model::id::{ProjectId, SessionId, TeamId};
+use crate::model::project::Project;
+use crate::model::user::User;
+
+/// How long after its end a project may still be written to: longer than any request lives.
+pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
+/// How many users, teams or transactions are worked on at a time.
+const SIDE_BY_SIDE: usize = 8;
+/// How many items of a list are read at once.
+const PAGE: i32 = 200;
+/// How many broadcasts are looked for among what is due.
+const DUE: i32 = 1000;
+
+/// How far a deletion has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purge {
+    /// There was nothing left.
+    Nothing,
+    /// Something was there, and is gone.
+    Something,
+    /// The time was over before everything was looked at.
+    Unfinished,
+}
+
+struct Purger<'a> {
+    store: &'a Store,
+    project: &'a ProjectId,
+    end: Instant,
+    found: usize,
+}
+
+impl Store {
+    /// Ends a project: from now on it is nobody's, and [`Store::purge_project`] has to be called. [`Error::Conflict`] when it has ended.
+    pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
+        let ending = Ending { project: project.id.clone(), what: Ended::Project { since: project.created_at }, begun_at: now };
+        let owner = project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok());
+        let gone = Write::delete(project_key(&project.id)).on("attribute_exists(pk)");
+        let others = [Write::delete(line_key(&project.id)), ending.note()?];
+        let link = owner.map(|team| Write::delete(owned_key(team, &project.id)));
+        self.transact([gone].into_iter().chain(others).chain(link)).await
+    }
+
+    /// Deletes what an ended project has, as much as is done until `end`.
+    pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
+        let mut purger = Purger { store: self, project, end, found: 0 };
+        let is_done =
+            purger.users().await? && purger.teams().await? && purger.mails(since, now).await? && purger.fixed_partitions().await?;
+        Ok(match (is_done, purger.found) {
+            (false, _) => Purge::Unfinished,
+            (true, 0) => Purge::Nothing,
+            (true, _) => Purge::Something,
+        })
+    }
+}
+
+impl Purger<'_> {
+    fn has_time(&self) -> bool {
+        Instant::now() < self.end
+    }
+
+    /// A page of a list, and where the next one begins.
+    async fn page(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
+        let query = self.store.client.query().table_name(&self.store.table).index_name("gsi1");
+        let query = query.key_condition_expression("gsi1pk = :pk").expression_attribute_values(":pk", string(partition));
+        let answer = query.limit(PAGE).set_exclusive_start_key(from).send().await.map_err(failure)?;
+        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
+    }
+
+    async fn delete(&self, keys: Vec<Key>) -> Result<usize, Error> {
+        let count = keys.len();
+        let chunks = keys.chunks(MAX_WRITES).map(|chunk| self.store.transact(chunk.iter().cloned().map(Write::delete).collect::<Vec<_>>()));
+        let chunks: Vec<_> = chunks.collect();
+        futures_util::stream::iter(chunks).buffer_unordered(SIDE_BY_SIDE).try_collect::<Vec<()>>().await?;
+        Ok(count)
+    }
+
+    /// The keys of a partition.
+    async fn keys_of(&self, partition: &str) -> Result<Vec<Key>, Error> {
+        let query = self.store.client.query().table_name(&self.store.table).key_condition_expression("pk = :pk");
+        let mut pages = query
+            .expression_attribute_values(":pk", string(partition))
+            .projection_expression("pk, sk")
+            .consistent_read(true)
+            .into_paginator()
+            .items()
+            .send();
+        let mut keys = Vec::new();
+        while let Some(item) = pages.next().await {
+            keys.extend(key_of(&item.map_err(failure)?));
+        }
+        Ok(keys)
+    }
+
+    /// Deletes a partition, the item that lists have of it after everything else.
+    async fn delete_partition(&self, partition: &str, listed: &str, others: Vec<Key>) -> Result<usize, Error> {
+        let (last, first): (Vec<Key>, Vec<Key>) = self.keys_of(partition).await?.into_iter().partition(|key| key.sk == listed);
+        Ok(self.delete(first.into_iter().chain(others).collect()).await? + self.delete(last).await?)
+    }
+
+    async fn users(&mut self) -> Result<bool, Error> {
+        for shard in 0..USER_SHARDS {
+            let (partition, mut from) = (users::list_partition(self.project, shard), None);
+            loop {
+                if !self.has_time() {
+                    return Ok(false);
+                }
+                let (items, next) = self.page(&partition, from).await?;
+                let deleted = futures_util::stream::iter(items.into_iter().map(|item| self.user(item))).buffer_unordered(SIDE_BY_SIDE);
+                let deleted: Vec<usize> = deleted.try_collect().await?;
+                self.found += deleted.iter().sum::<usize>();
+                from = next;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Deletes a user with what it signs in with: the claims of its addresses, accounts and refresh tokens are elsewhere.
+    async fn user(&self, item: Item) -> Result<usize, Error> {
+        let Some(key) = key_of(&item) else { return Ok(0) };
+        let user: User = entity(item)?;
+        let emails =
+            user.channels.iter().filter(|channel| channel.used_for_auth).map(|channel| email_claim_key(self.project, &channel.value));
+        let accounts = user.provider_accounts.iter().map(|account| account_claim_key(self.project, account));
+        let mut claims: Vec<Key> = emails.chain(accounts).collect();
+        let own = self.keys_of(&key.pk).await?;
+        let sessions = own.iter().filter_map(|key| key.sk.strip_prefix("SESSION#")).filter_map(|id| SessionId::parse(id).ok());
+        for session in sessions {
+            let (tokens, _) = self.page(&sessions::claim_partition(self.project, session), None).await?;
+            claims.extend(tokens.iter().filter_map(key_of));
+        }
+        self.delete_partition(&key.pk, "USER", claims).await
+    }
+
+    async fn teams(&mut self) -> Result<bool, Error> {
+        // Those whose own deletion was begun are on no list.
+        for team in self.store.ending_teams(self.project).await? {
+            self.found += self.team(team).await?;
+        }
+        for shard in 0..TEAM_SHARDS {
+            let (partition, mut from) = (teams::list_partition(self.project, shard), None);
+            loop {
+                if !self.has_time() {
+                    return Ok(false);
+                }
+                let (items, next) = self.page(&partition, from).await?;
+                let id = |item: &Item| item.get("gsi1sk").and_then(|value| TeamId::parse(value.as_s().ok()?.split('#').nth(1)?).ok());
+                let teams: Vec<TeamId> = items.iter().filter_map(id).collect();
+                let deleted = futures_util::stream::iter(teams.into_iter().map(|team| self.team(team))).buffer_unordered(SIDE_BY_SIDE);
+                let deleted: Vec<usize> = deleted.try_collect().await?;
+                self.found += deleted.iter().sum::<usize>();
+                from = next;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Deletes a team with its members and the invitations to it.
+    async fn team(&self, team: TeamId) -> Result<usize, Error> {
+        let invitations = self.store.invitations_to(self.project, team).await?;
+        let others = invitations.iter().flat_map(|invitation| invitations::keys(self.project, invitation)).collect();
+        self.delete_partition(&teams::partition(self.project, team), "TEAM", others).await
+    }
+
+    /// Deletes the outbox month by month, newest first, and the broadcasts that become entries of it.
+    async fn mails(&mut self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
+        for due in self.store.due_work(now, DUE).await? {
+            if let Due::Broadcast(project, id) = due
+                && project == *self.project
+            {
+                self.found += self.delete_partition(&broadcasts::partition(self.project, id), "HEAD", Vec::new()).await?;
+            }
+        }
+        let (mut month, last) = (now, month_partition(self.project, since));
+        loop {
+            let partition = month_partition(self.project, month);
+            let mut from = None;
+            loop {
+                if !self.has_time() {
+                    return Ok(false);
+                }
+                let (items, next) = self.page(&partition, from).await?;
+                self.found += self.delete(items.iter().filter_map(key_of).collect()).await?;
+                from = next;
+                if from.is_none() {
+                    break;
+                }
+            }
+            if partition <= last {
+                return Ok(true);
+            }
+            let day_before = month.to_zoned(TimeZone::UTC).first_of_month().and_then(|first| first.yesterday());
+            month = day_before.map_or(since, |day| day.timestamp());
+        }
+    }
+
+    /// Deletes what is in partitions of the project that are known by name: keys, mail documents, quotas and counters.
+    async fn fixed_partitions(&mut self) -> Result<bool, Error> {
+        let counters = (0..COUNT_SHARDS).map(|shard| deliveries::partition(self.project, shard));
+        let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));
+        for partition in counters.chain(others) {
+            let keys = self.keys_of(&partition).await?;
+            self.found += self.delete(keys).await?;
+        }
+        Ok(self.has_time())
+    }
+}

@@ -1,0 +1,133 @@
+//! Admin access tokens: a user of the project `internal` opens what her teams own, and nothing else.
+
+use jiff::SignedDuration;
+use serde_json::json;
+use support::{Caller, TestApp};
+
+use crate::owners::{Owner, with_token};
+
+const CURRENT: [(&str, &str); 3] =
+    [("client", "/api/v1/projects/current"), ("server", "/api/v1/users"), ("admin", "/api/v1/internal/projects/current")];
+
+async fn assert_refused(app: &TestApp, project: &str, token: &str, code: &str) {
+    for (level, path) in CURRENT {
+        let answer = with_token(app, project, level, token).get(path).await;
+        assert_eq!((answer.status(), answer.code().as_str()), (401, code), "{level}");
+    }
+}
+
+async fn opens(app: &TestApp, project: &str, token: &str) -> bool {
+    let mut all = Vec::new();
+    for (level, path) in CURRENT {
+        all.push(with_token(app, project, level, token).get(path).await.status() == 200);
+    }
+    assert!(all.iter().all(|opens| *opens == all[0]), "{all:?}");
+    all[0]
+}
+
+#[tokio::test]
+async fn the_token_of_an_owner_opens_the_project_at_every_access_type_and_replaces_any_key() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
+    let project = ada.project("Notes").await;
+    let token = &ada.user.access_token;
+    assert!(opens(&app, &project, token).await);
+    // A key beside the token is not looked at.
+    let caller = with_token(&app, &project, "server", token).with("x-stack-secret-server-key", "ssk_wrong");
+    assert_eq!(caller.get("/api/v1/users").await.status(), 200);
+    // What it opens is the project, with users of its own.
+    let made = caller.post("/api/v1/users", json!({ "primary_email": "bob@example.com" })).await;
+    assert_eq!(made.status(), 201, "{}", made.text());
+    let count = |answer: support::Answer| answer.json()["items"].as_array().unwrap().len();
+    assert_eq!((count(caller.get("/api/v1/users").await), count(app.server_of(&internal).get("/api/v1/users").await)), (1, 1));
+    // The least access type of an operation is asked for as ever.
+    let client = with_token(&app, &project, "client", token).get("/api/v1/users").await;
+    assert_eq!((client.status(), client.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
+}
+
+#[tokio::test]
+async fn who_is_no_member_of_the_owning_team_opens_nothing() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let (ada, bob) = (Owner::sign_up(&app, &internal, "ada@example.com").await, Owner::sign_up(&app, &internal, "bob@example.com").await);
+    let project = ada.project("Notes").await;
+    assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
+    // Nobody owns a project that was not made by an owner, nor the project of the owners.
+    assert_refused(&app, app.project_id().as_str(), &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
+    assert_refused(&app, "internal", &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
+
+    // A member of a team that she has not selected owns what it owns, from the moment of joining to the moment of leaving.
+    let server = app.server_of(&internal);
+    let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, bob.user.user_id);
+    assert_eq!(server.post(&membership, json!({})).await.status(), 201);
+    assert!(opens(&app, &project, &bob.user.access_token).await);
+    assert_eq!(bob.owned().await, ["Notes"]);
+    assert_eq!(server.delete(&membership).await.status(), 200);
+    assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
+    assert!(opens(&app, &project, &ada.user.access_token).await);
+
+    // Nor does anybody own what a deleted team owned.
+    assert_eq!(server.delete(&format!("/api/v1/teams/{}", ada.team)).await.status(), 200);
+    assert_refused(&app, &project, &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
+}
+
+#[tokio::test]
+async fn a_token_of_another_project_or_none_at_all_is_refused() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
+    let project = ada.project("Notes").await;
+    let own = app.sign_up("ada@example.com").await;
+    assert_refused(&app, &project, &own.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
+    assert_refused(&app, app.project_id().as_str(), &own.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
+    assert_refused(&app, &project, "no.token.this", "UNPARSABLE_ADMIN_ACCESS_TOKEN").await;
+    let visitor = app.client_of(&internal).request("POST", "/api/v1/auth/anonymous/sign-up").send().await.json();
+    assert_refused(&app, &project, visitor["access_token"].as_str().unwrap(), "UNPARSABLE_ADMIN_ACCESS_TOKEN").await;
+    // It is the project that is looked at first.
+    let unknown = with_token(&app, "6a0c5a8e-58a1-4b0e-9a51-0000000000ff", "admin", "no.token.this").get(CURRENT[2].1).await;
+    assert_eq!(unknown.code(), "CURRENT_PROJECT_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_token_that_expired_tells_when() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
+    let project = ada.project("Notes").await;
+    app.advance(SignedDuration::from_mins(10));
+    let expired = with_token(&app, &project, "admin", &ada.user.access_token).get(CURRENT[2].1).await;
+    assert_eq!((expired.status(), expired.code().as_str()), (401, "ADMIN_ACCESS_TOKEN_EXPIRED"));
+    assert_eq!(expired.json()["details"], json!({ "expired_at_millis": app.now().as_millisecond() }));
+}
+
+/// Who may open a whole project is looked at with every request.
+#[tokio::test]
+async fn a_token_does_not_outlive_its_session_its_user_or_what_the_user_may() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let sign_out = async |ada: &Owner| {
+        let caller: Caller = ada.caller().with("x-stack-refresh-token", &ada.user.refresh_token);
+        assert_eq!(caller.delete("/api/v1/auth/sessions/current").await.status(), 200);
+    };
+    let server = app.server_of(&internal);
+    for (email, code) in [
+        ("ada@example.com", "ADMIN_ACCESS_TOKEN_EXPIRED"),
+        ("bob@example.com", "UNPARSABLE_ADMIN_ACCESS_TOKEN"),
+        ("cy@example.com", "ADMIN_ACCESS_TOKEN_USER_NOT_FOUND"),
+        ("dan@example.com", "ADMIN_ACCESS_TOKEN_EXPIRED"),
+    ] {
+        let owner = Owner::sign_up(&app, &internal, email).await;
+        let project = owner.project("Notes").await;
+        assert!(opens(&app, &project, &owner.user.access_token).await);
+        let path = format!("/api/v1/users/{}", owner.user.user_id);
+        match email {
+            "ada@example.com" => sign_out(&owner).await,
+            "bob@example.com" => assert_eq!(server.patch(&path, json!({ "restricted_by_admin": true })).await.status(), 200),
+            "cy@example.com" => assert_eq!(server.delete(&path).await.status(), 200),
+            // Another password ends all sessions.
+            _ => assert_eq!(server.patch(&path, json!({ "password": "another horse battery" })).await.status(), 200),
+        }
+        assert_refused(&app, &project, &owner.user.access_token, code).await;
+    }
+}

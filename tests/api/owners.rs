@@ -1,0 +1,71 @@
+//! Users of the project `internal` and what they own.
+
+use gateway::keys::Keys;
+use serde_json::{Value, json};
+use support::{Answer, Caller, SignedIn, TestApp};
+
+pub(crate) const PROJECTS: &str = "/api/v1/internal/projects";
+
+/// A user of the project `internal` with a team of hers.
+pub(crate) struct Owner {
+    pub(crate) user: SignedIn,
+    pub(crate) team: String,
+    client: Caller,
+}
+
+impl Owner {
+    /// Signs up at the project, which makes a personal team.
+    pub(crate) async fn sign_up(app: &TestApp, internal: &Keys, email: &str) -> Self {
+        let body = json!({ "email": email, "password": "correct horse battery" });
+        let answer = app.client_of(internal).post("/api/v1/auth/password/sign-up", body).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        Self::of(app, internal, SignedIn::of(email, &answer.json())).await
+    }
+
+    async fn of(app: &TestApp, internal: &Keys, user: SignedIn) -> Self {
+        let client = app.client_of(internal).with("x-stack-access-token", &user.access_token);
+        let teams = client.get("/api/v1/teams?user_id=me").await.json();
+        let team = teams["items"][0]["id"].as_str().unwrap().to_owned();
+        Self { user, team, client }
+    }
+
+    /// The user signed in at `internal`.
+    pub(crate) fn caller(&self) -> Caller {
+        self.client.clone()
+    }
+
+    pub(crate) async fn create(&self, name: &str) -> Answer {
+        self.client.post(PROJECTS, json!({ "display_name": name, "owner_team_id": self.team })).await
+    }
+
+    /// The id of a new project.
+    pub(crate) async fn project(&self, name: &str) -> String {
+        let answer = self.create(name).await;
+        assert_eq!(answer.status(), 201, "{}", answer.text());
+        answer.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The names of the projects that the user owns.
+    pub(crate) async fn owned(&self) -> Vec<String> {
+        let answer = self.client.get(PROJECTS).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        let items = answer.json()["items"].as_array().unwrap().clone();
+        items.iter().map(|project| project["display_name"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// Somebody who opens a project with an admin access token.
+pub(crate) fn with_token(app: &TestApp, project: &str, level: &str, token: &str) -> Caller {
+    app.anonymous().with("x-stack-project-id", project).with("x-stack-access-type", level).with("x-stack-admin-access-token", token)
+}
+
+/// A set of new keys of a project that its owner opens.
+pub(crate) async fn keys_of(app: &TestApp, project: &str, token: &str) -> Value {
+    let body = json!({
+        "description": "all", "expires_at_millis": app.now().as_millisecond() + 3_600_000,
+        "has_publishable_client_key": true, "has_secret_server_key": true, "has_super_secret_admin_key": true,
+    });
+    let answer = with_token(app, project, "admin", token).post("/api/v1/internal/api-keys", body).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer.json()
+}

@@ -1,0 +1,130 @@
+//! Deleting a project: its keys open nothing at once, and nothing of it stays, whatever interrupts it.
+
+use jiff::SignedDuration;
+use serde_json::json;
+use shared::model::id::ProjectId;
+use shared::model::key_set::NewKeys;
+use shared::model::limit::Limits;
+use shared::store::key_sets;
+use support::{TestApp, refused};
+
+use super::INTERNAL;
+use crate::events::{PROJECT, World};
+use crate::owners::{Owner, keys_of, with_token};
+
+/// What is left of a project and does not expire.
+fn left(app: &TestApp, project: &str) -> Vec<(String, String)> {
+    let table = app.table().into_iter();
+    let of_it = table.filter(|((pk, sk), item)| pk.contains(project) || sk.contains(project) || item["d"].to_string().contains(project));
+    of_it.filter(|(_, item)| item["ttl"].is_null()).map(|(key, _)| key).collect()
+}
+
+#[tokio::test]
+async fn the_keys_of_an_ended_project_open_nothing_at_once() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
+    let (id, other) = (ada.project("Notes").await, ada.project("Looms").await);
+    let keys = keys_of(&app, &id, &ada.user.access_token).await;
+    let callers = [("client", "publishable-client-key"), ("server", "secret-server-key"), ("admin", "super-secret-admin-key")].map(
+        |(level, name)| {
+            let key = keys[name.replace('-', "_")].as_str().unwrap();
+            app.anonymous().with("x-stack-project-id", &id).with("x-stack-access-type", level).with(&format!("x-stack-{name}"), key)
+        },
+    );
+    let sign_up = json!({ "email": "bob@example.com", "password": "correct horse battery" });
+    let bob = callers[0].post("/api/v1/auth/password/sign-up", sign_up.clone()).await.json();
+    let answer = callers[2].delete(INTERNAL).await;
+    assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
+    for caller in callers.iter().chain([&with_token(&app, &id, "admin", &ada.user.access_token)]) {
+        let answer = caller.get("/api/v1/projects/current").await;
+        assert_eq!((answer.status(), answer.code().as_str()), (400, "CURRENT_PROJECT_NOT_FOUND"));
+    }
+    let refresh = callers[0].clone().with("x-stack-refresh-token", bob["refresh_token"].as_str().unwrap());
+    assert_eq!(refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await.code(), "CURRENT_PROJECT_NOT_FOUND");
+    assert_eq!(callers[0].post("/api/v1/auth/password/sign-up", sign_up).await.code(), "CURRENT_PROJECT_NOT_FOUND");
+    assert_eq!(app.anonymous().get(&format!("/api/v1/projects/{id}/.well-known/jwks.json")).await.code(), "PROJECT_NOT_FOUND");
+    assert_eq!(callers[2].delete(INTERNAL).await.code(), "CURRENT_PROJECT_NOT_FOUND");
+    // The owner has the others still.
+    assert_eq!(ada.owned().await, ["Looms"]);
+    assert_eq!(with_token(&app, &other, "admin", &ada.user.access_token).get(INTERNAL).await.status(), 200);
+}
+
+#[tokio::test]
+async fn nothing_of_a_project_stays_but_what_expires_and_another_is_as_it_was() {
+    let (world, twin) = World::with_twin().await;
+    let before = world.app.table();
+    let of_twin = |items: &support::Items| items.iter().filter(|((pk, _), _)| pk.contains(crate::events::TWIN)).count();
+    assert!(left(&world.app, PROJECT).len() > 20);
+    assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
+    assert_eq!(left(&world.app, PROJECT), [("ENDINGS".to_owned(), format!("PROJECT#{PROJECT}"))]);
+    // Refresh tokens expire as well, but they are found, and go.
+    let tokens = |items: &support::Items| items.keys().filter(|(pk, _)| pk.starts_with(&format!("R#{PROJECT}"))).count();
+    assert!(tokens(&before) > 0 && tokens(&world.app.table()) == 0);
+    assert_eq!(of_twin(&before), of_twin(&world.app.table()));
+    assert_eq!(twin.send("projects/current-read").await.status(), 200);
+
+    // Somebody who was let in before writes late; the worker looks once more, and forgets.
+    let (project, late) =
+        (ProjectId::parse(PROJECT).unwrap(), NewKeys::random(&world.app.app.entropy, [], "Late".to_owned(), world.app.now()));
+    world.app.app.store.transact(key_sets::create(&project, &late).unwrap()).await.unwrap();
+    assert_eq!(left(&world.app, PROJECT).len(), 2);
+    assert_eq!(world.app.end_deletions().await, 0, "the request is left alone for a while");
+    world.app.advance(SignedDuration::from_secs(61));
+    assert_eq!(world.app.end_deletions().await, 0);
+    assert_eq!(left(&world.app, PROJECT).len(), 1);
+    assert_eq!(world.app.end_deletions().await, 1);
+    assert_eq!(left(&world.app, PROJECT), []);
+    assert_eq!(of_twin(&before), of_twin(&world.app.table()));
+}
+
+#[tokio::test]
+async fn a_deletion_that_is_interrupted_anywhere_is_ended_by_the_worker() {
+    for interrupted in [1, 2, 3, 5, 8, 12] {
+        let world = World::new(Limits::off()).await;
+        world.app.recorder.break_writes(interrupted, 1, refused("ValidationException"));
+        assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
+        assert!(world.app.recorder.is_done(), "there are more than {interrupted} writes");
+        assert!(left(&world.app, PROJECT).len() > 1, "{interrupted}");
+        world.app.advance(SignedDuration::from_secs(61));
+        world.app.end_deletions().await;
+        assert_eq!(world.app.end_deletions().await, 1);
+        assert_eq!(left(&world.app, PROJECT), [], "{interrupted}");
+    }
+}
+
+#[tokio::test]
+async fn a_project_that_is_not_ended_is_not_touched() {
+    let world = World::new(Limits::off()).await;
+    let before = world.app.table();
+    world.app.recorder.break_writes(0, 1, refused("ValidationException"));
+    assert_eq!(world.send("projects/internal-current-delete").await.status(), 500);
+    assert_eq!(before, world.app.table());
+}
+
+#[tokio::test]
+async fn a_project_of_many_users_is_deleted_to_the_last() {
+    let app = TestApp::start().await;
+    for index in 0..130 {
+        let body = json!({ "primary_email": format!("user{index}@example.com"), "primary_email_auth_enabled": true });
+        assert_eq!(app.server().post("/api/v1/users", body).await.status(), 201);
+    }
+    let id = app.project_id().to_string();
+    assert_eq!(app.admin().delete(INTERNAL).await.status(), 200);
+    assert_eq!(left(&app, &id), [("ENDINGS".to_owned(), format!("PROJECT#{id}"))]);
+}
+
+#[tokio::test]
+async fn an_id_that_is_not_the_projects_deletes_nothing_and_the_owners_project_stays() {
+    let app = TestApp::start().await;
+    let wrong = app.admin().request("DELETE", INTERNAL).json(&json!({ "project_id": "internal" })).send().await;
+    assert_eq!((wrong.status(), wrong.code().as_str()), (400, "SCHEMA_ERROR"));
+    assert!(wrong.text().contains("body.project_id"), "{}", wrong.text());
+    assert_eq!(app.server().delete(INTERNAL).await.code(), "INSUFFICIENT_ACCESS_TYPE");
+    assert_eq!(app.admin().get(INTERNAL).await.status(), 200);
+    let right = json!({ "project_id": app.project_id().as_str() });
+    assert_eq!(app.admin().request("DELETE", INTERNAL).json(&right).send().await.status(), 200);
+    let internal = app.internal_project().await;
+    let stays = app.admin_of(&internal).delete(INTERNAL).await;
+    assert_eq!((stays.status(), stays.code().as_str()), (403, "INTERNAL_PROJECT_STAYS"));
+}
