@@ -137,6 +137,10 @@ async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &Store
     writes.extend(session.writes(&access.project)?);
     writes.extend(sign_in_notice::write(app, &access.project, &user, &access.place).await?);
     app.store.transact(writes).await?;
+    let was_anonymous = access.user.as_ref().is_some_and(|current| current.row.user.is_anonymous && current.row.user.id == user.id);
+    if was_anonymous {
+        app.store.name_personal_team(project, &user).await;
+    }
     Ok(SignedInOrUp { signed_in: session.signed_in(app, &access.project, &user), is_new_user })
 }
 

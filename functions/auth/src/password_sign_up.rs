@@ -82,7 +82,12 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         writes.extend(code::verification(&app, &access.project.id, access.level, user.id, channel, callback, now)?);
     }
     match app.store.transact(writes).await {
-        Ok(()) => Ok(Json(session.signed_in(&app, &access.project, &user))),
+        Ok(()) => {
+            if version.is_some() {
+                app.store.name_personal_team(&access.project.id, &user).await;
+            }
+            Ok(Json(session.signed_in(&app, &access.project, &user)))
+        }
         Err(store::Error::Conflict(failed)) if failed.contains(&0) => {
             Err(KnownError::UserEmailAlreadyExists { email: body.email.to_string(), would_work_if_email_was_verified: false }.into())
         }

@@ -4,6 +4,7 @@ pub mod channel;
 #[cfg(test)]
 mod channel_tests;
 pub mod code;
+pub mod config;
 pub mod content;
 pub mod delivery;
 pub mod email;

@@ -1,5 +1,7 @@
 //! Projects and their settings (WIRE.md §9.2, §9.3).
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -61,6 +63,9 @@ pub struct ProjectConfig {
     /// In characters, 8 to 128.
     pub password_min_length: usize,
     pub domains: Vec<TrustedDomain>,
+    /// What a configuration calls a domain: the domain of each name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub domain_names: BTreeMap<String, String>,
     pub oauth_providers: Vec<OAuthProvider>,
     pub oauth_account_merge_strategy: MergeStrategy,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -89,6 +94,7 @@ impl Default for ProjectConfig {
             new_sign_in_mails: false,
             password_min_length: password::MIN_LENGTH,
             domains: Vec::new(),
+            domain_names: BTreeMap::new(),
             oauth_providers: Vec::new(),
             oauth_account_merge_strategy: MergeStrategy::default(),
             sign_up_rules: Vec::new(),

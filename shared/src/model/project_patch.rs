@@ -21,7 +21,7 @@ use crate::http::change::Change;
 use crate::oauth::catalog;
 
 /// The body of a project's update; absent fields stay as they are.
-#[derive(Deserr, ToSchema)]
+#[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProjectPatch {
     #[deserr(default)]

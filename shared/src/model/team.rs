@@ -20,6 +20,8 @@ use crate::product_api::input::{Problems, rejected};
 
 /// Longest name, in characters.
 const MAX_NAME: usize = 256;
+/// What the personal team of somebody without a name and an address is called.
+pub const NAMELESS: &str = "Personal team";
 
 /// A team of users, as the table holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -79,7 +81,7 @@ impl Team {
     /// The team that a user begins with, called after the user.
     pub fn personal(id: TeamId, user: &User, now: Timestamp) -> Self {
         let name = user.display_name.as_deref().or_else(|| user.primary().map(|channel| channel.value.as_str()));
-        let name = name.map_or_else(|| "Personal team".to_owned(), |name| format!("{name}'s team"));
+        let name = name.map_or_else(|| NAMELESS.to_owned(), |name| format!("{name}'s team"));
         Self::new(id, name.chars().take(MAX_NAME).collect(), now)
     }
 }

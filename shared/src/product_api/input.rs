@@ -56,7 +56,8 @@ impl Problems {
         self.within("body")
     }
 
-    fn within(mut self, part: &str) -> Self {
+    /// The same problems with a part of a request: `part` is before their paths.
+    pub fn within(mut self, part: &str) -> Self {
         for problem in &mut self.0 {
             let separator = if problem.path.is_empty() || problem.path.starts_with('[') { "" } else { "." };
             problem.path = format!("{part}{separator}{}", problem.path);

@@ -106,6 +106,14 @@ impl Store {
 
     /// Replaces the user of `row` by `after`, with `others` in the same transaction.
     pub async fn change_account(&self, project: &ProjectId, row: &UserRow, after: &User, others: Vec<Write>) -> Result<Outcome, Error> {
+        let outcome = self.replace_account(project, row, after, others).await?;
+        if row.user.is_anonymous && !after.is_anonymous && matches!(outcome, Outcome::Done) {
+            self.name_personal_team(project, after).await;
+        }
+        Ok(outcome)
+    }
+
+    async fn replace_account(&self, project: &ProjectId, row: &UserRow, after: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let (mut claimed, claims): (Vec<_>, Vec<_>) = claim_writes(project, &row.user, after)?.into_iter().unzip();
         let user = replace(project, after, row.version)?;
         if claims.is_empty() && others.is_empty() {

@@ -17,7 +17,8 @@ use futures_util::future::try_join_all;
 use super::sharded::{Listing, Page, size};
 use super::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
 use crate::model::id::{ProjectId, TeamId};
-use crate::model::team::Team;
+use crate::model::team::{NAMELESS, Team};
+use crate::model::user::User;
 
 /// Over how many partitions the list of a project's teams is spread.
 pub(super) const TEAM_SHARDS: u8 = 4;
@@ -88,6 +89,23 @@ pub(super) fn exists(project: &ProjectId, team: TeamId) -> Write {
 }
 
 impl Store {
+    /// Calls the team that an anonymous user began with after what the user is called now. A team with another name, or with others in it,
+    /// keeps its name; and so does this one when the table fails, as nothing depends on it. A unit for each KB.
+    pub async fn name_personal_team(&self, project: &ProjectId, user: &User) {
+        let Some(id) = user.selected_team_id else { return };
+        let name = Team::personal(id, user, user.signed_up_at).display_name;
+        let rename = Write::update(team_key(project, id), "SET d.display_name = :name, version = version + :one")
+            .on("d.display_name = :nameless AND joins = :nobody AND attribute_not_exists(deleting)")
+            .value(":name", string(name))
+            .value(":nameless", string(NAMELESS))
+            .value(":nobody", integer(0))
+            .value(":one", integer(1));
+        match self.write(rename).await {
+            Ok(()) | Err(Error::Conflict(_)) => {}
+            Err(error) => tracing::warn!(%error, "a personal team keeps the name of an anonymous user's"),
+        }
+    }
+
     pub async fn team(&self, project: &ProjectId, id: TeamId) -> Result<Option<TeamRow>, Error> {
         self.get(&team_key(project, id)).await?.map_or(Ok(None), TeamRow::of)
     }

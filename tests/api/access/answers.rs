@@ -182,7 +182,7 @@ async fn a_method_that_a_path_does_not_have_is_405_and_the_answer_names_those_it
     let app = TestApp::start().await;
     let cases = [
         ("POST", CLIENT, "DELETE, GET, HEAD, PATCH"),
-        ("PUT", ADMIN, "GET, HEAD, PATCH"),
+        ("PUT", ADMIN, "DELETE, GET, HEAD, PATCH"),
         ("GET", "/api/v1/auth/password/sign-up", "POST"),
         ("HEAD", "/api/v1/auth/password/sign-up", "POST"),
         ("POST", "/api/v1/auth/sessions/current", "DELETE"),

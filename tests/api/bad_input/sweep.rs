@@ -84,7 +84,9 @@ fn path(route: &Route, parameter: &str) -> String {
 async fn send_to_all(app: &TestApp, parameter: &str, query: &str, body: (&'static str, &'static [u8]), header: Option<(&str, &str)>) {
     for route in all_routes() {
         let path = format!("{}{query}", path(&route, parameter));
-        for caller in callers(app) {
+        // Whoever may delete the project does so, whatever the body is.
+        let deletes = route.name == "projects-internal-current-delete";
+        for caller in callers(app).into_iter().take(if deletes { 3 } else { 4 }) {
             let mut request = caller.request(route.verb.name(), &path).header("content-type", body.0).body(body.1);
             if let Some((name, value)) = header {
                 request = request.header(name, value);

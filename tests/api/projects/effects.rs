@@ -118,3 +118,37 @@ async fn two_projects_know_nothing_of_each_other() {
     let stranger = app.client_of(&other).with("x-stack-refresh-token", &ada.refresh_token);
     failed(&stranger.post("/api/v1/auth/sessions/current/refresh", json!({})).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
 }
+
+/// An instance that has answered before keeps nothing of a project between two requests.
+#[tokio::test]
+async fn every_warm_instance_knows_new_settings_a_revoked_key_and_an_ended_project_at_once() {
+    let app = TestApp::start().await;
+    let others = [app.redeployed(|_| {}), app.redeployed(|_| {})];
+    let refused = async |status: u16, code: &str, email: &str| {
+        for other in &others {
+            failed(&other.client().post(SIGN_UP, account(email)).await, status, code);
+        }
+    };
+    for (index, other) in others.iter().enumerate() {
+        assert_eq!(other.client().post(SIGN_UP, account(&format!("warm{index}@example.com"))).await.status(), 200);
+    }
+    config(&app, json!({ "sign_up_enabled": false })).await;
+    refused(400, "SIGN_UP_NOT_ENABLED", "ada@example.com").await;
+    config(&app, json!({ "sign_up_enabled": true })).await;
+    let sets = app.admin().get("/api/v1/internal/api-keys").await.json();
+    let set = format!("/api/v1/internal/api-keys/{}", sets["items"][0]["id"].as_str().unwrap());
+    let more = app.another_project().await;
+    let wrong = app.admin_of(&more).patch(&set, json!({ "revoked": true })).await;
+    failed(&wrong, 404, "API_KEY_NOT_FOUND");
+    assert_eq!(app.admin().patch(&set, json!({ "revoked": true })).await.status(), 200);
+    refused(401, "INVALID_PUBLISHABLE_CLIENT_KEY", "ada@example.com").await;
+
+    let ended = others.each_ref().map(|other| other.client_of(&more));
+    for (index, client) in ended.iter().enumerate() {
+        assert_eq!(client.post(SIGN_UP, account(&format!("warm{index}@example.com"))).await.status(), 200);
+    }
+    assert_eq!(app.admin_of(&more).delete("/api/v1/internal/projects/current").await.status(), 200);
+    for client in &ended {
+        failed(&client.post(SIGN_UP, account("ada@example.com")).await, 400, "CURRENT_PROJECT_NOT_FOUND");
+    }
+}

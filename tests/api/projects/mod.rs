@@ -1,6 +1,7 @@
 //! Projects, their settings and their public keys.
 
 mod api_keys;
+mod config;
 mod current_read;
 mod deletion;
 mod effects;

@@ -1,7 +1,7 @@
 //! The team that a new user gets.
 
 use serde_json::{Value, json};
-use support::TestApp;
+use support::{Caller, SignedIn, TestApp};
 
 use super::teams_of;
 
@@ -31,14 +31,55 @@ async fn whoever_signs_up_gets_a_team_when_the_project_says_so() {
     }
 }
 
+/// An anonymous user with a team of its own, and what the team is called.
+async fn visitor(app: &TestApp) -> (SignedIn, Caller) {
+    let anonymous = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
+    let anonymous = SignedIn::of("", &anonymous);
+    assert_eq!(selected(app, &anonymous.user_id).await, "Personal team");
+    let caller = app.signed_in(&anonymous).with("x-stack-allow-anonymous-user", "true");
+    (anonymous, caller)
+}
+
+async fn selected(app: &TestApp, user: &str) -> Value {
+    app.server().get(&format!("/api/v1/users/{user}")).await.json()["selected_team"]["display_name"].clone()
+}
+
 #[tokio::test]
-async fn a_user_who_becomes_ordinary_keeps_its_team() {
+async fn a_user_who_becomes_ordinary_keeps_its_team_which_is_called_after_the_user() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "create_team_on_sign_up": true } })).await;
-    let anonymous = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
-    let anonymous = support::SignedIn::of("", &anonymous);
-    let caller = app.signed_in(&anonymous).with("x-stack-allow-anonymous-user", "true");
+    let (ada, by_password) = visitor(&app).await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
-    assert_eq!(caller.post("/api/v1/auth/password/sign-up", body).await.json()["user_id"], anonymous.user_id.as_str());
-    assert_eq!(teams_of(&app, &anonymous.user_id).await.len(), 1);
+    assert_eq!(by_password.post("/api/v1/auth/password/sign-up", body).await.json()["user_id"], ada.user_id.as_str());
+    assert_eq!((teams_of(&app, &ada.user_id).await.len(), selected(&app, &ada.user_id).await), (1, json!("ada@example.com's team")));
+
+    let (bob, by_code) = visitor(&app).await;
+    let code = app.sign_in_code("bob@example.com").await;
+    assert_eq!(by_code.post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await.json()["user_id"], bob.user_id.as_str());
+    assert_eq!(selected(&app, &bob.user_id).await, "bob@example.com's team");
+
+    let (cy, _) = visitor(&app).await;
+    let by_server = json!({ "is_anonymous": false, "display_name": "Cy" });
+    assert_eq!(app.server().patch(&format!("/api/v1/users/{}", cy.user_id), by_server).await.status(), 200);
+    assert_eq!(selected(&app, &cy.user_id).await, "Cy's team");
+}
+
+#[tokio::test]
+async fn a_team_that_has_a_name_or_other_members_keeps_its_name() {
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "create_team_on_sign_up": true } })).await;
+    let grace = app.sign_up("grace@example.com").await;
+    for (email, renamed) in [("ada@example.com", true), ("bob@example.com", false)] {
+        let (user, caller) = visitor(&app).await;
+        let team = teams_of(&app, &user.user_id).await.remove(0);
+        if renamed {
+            let name = json!({ "display_name": "Engines" });
+            assert_eq!(app.server().patch(&format!("/api/v1/teams/{team}"), name).await.status(), 200);
+        } else {
+            super::join(&app, &team, &grace.user_id).await;
+        }
+        let body = json!({ "email": email, "password": "correct horse battery" });
+        assert_eq!(caller.post("/api/v1/auth/password/sign-up", body).await.status(), 200);
+        assert_eq!(selected(&app, &user.user_id).await, if renamed { "Engines" } else { "Personal team" });
+    }
 }

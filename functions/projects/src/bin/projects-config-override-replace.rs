@@ -1,0 +1,7 @@
+//! Lambda of [`config_override_replace`](projects_functions::config_override_replace).
+use projects_functions::config_override_replace::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,7 @@
+//! Lambda of [`config_override_update`](projects_functions::config_override_update).
+use projects_functions::config_override_update::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,50 @@
+//! `PUT /api/v1/internal/config/override/{level}`: replaces a level of the configuration: what is not in it is by default so. A wrong value
+//! changes nothing.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::config::{Config, Level};
+use shared::model::metadata::Metadata;
+use shared::product_api::input::{Nothing, Problems};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Error, Input, Server};
+use utoipa::ToSchema;
+
+use crate::config_overrides::{self, LevelPath, parse, permit, refused, write};
+
+pub const ROUTE: Route = Route::put("projects-config-override-replace", "/api/v1/internal/config/override/{level}")
+    .summary("Replaces a level of the configuration")
+    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(&config_overrides::ERRORS);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct NewConfig {
+    /// The JSON text of an object, whose keys may be paths with dots.
+    #[schema(example = r#"{"auth.password.allowSignIn":true}"#)]
+    config_string: String,
+    /// Where the configuration comes from, required for the branch. It is for the reader of the request, and is not kept.
+    #[deserr(default)]
+    #[schema(value_type = Option<Object>)]
+    source: Option<Metadata>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { body, path, .. }: Input<NewConfig, Nothing, LevelPath>,
+) -> Result<Json<Success>, Error> {
+    permit(&access, path.level)?;
+    if path.level == Level::Branch && body.source.is_none() {
+        return Err(Problems::one("body.source", "is required for the branch").into_error("PUT", ROUTE.path).into());
+    }
+    let wrong = |problems| refused(problems, "config_string", "PUT", ROUTE.path);
+    let mut config = Config::of(&access.project);
+    config.clear(path.level);
+    parse(&body.config_string).and_then(|values| config.merge(path.level, values)).map_err(wrong)?;
+    write(&app, access, &config).await?.map_err(wrong)?;
+    Ok(Json(SUCCESS))
+}

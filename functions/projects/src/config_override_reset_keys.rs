@@ -1,0 +1,40 @@
+//! `POST /api/v1/internal/config/override/{level}/reset-keys`: takes keys out of a level of the configuration, with everything below them:
+//! what they said is by default so from then on.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::config::Config;
+use shared::product_api::input::Nothing;
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Error, Input, Server};
+use utoipa::ToSchema;
+
+use crate::config_overrides::{self, LevelPath, permit, refused, write};
+
+pub const ROUTE: Route = Route::post("projects-config-override-reset-keys", "/api/v1/internal/config/override/{level}/reset-keys")
+    .summary("Takes keys out of a level of the configuration")
+    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(&config_overrides::ERRORS);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct Keys {
+    /// Paths with dots, such as `auth.signUpRules`.
+    keys: Vec<String>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { body, path, .. }: Input<Keys, Nothing, LevelPath>,
+) -> Result<Json<Success>, Error> {
+    permit(&access, path.level)?;
+    let wrong = |problems| refused(problems, "keys", "POST", ROUTE.path);
+    let mut config = Config::of(&access.project);
+    body.keys.iter().try_for_each(|key| config.reset(path.level, key)).map_err(wrong)?;
+    write(&app, access, &config).await?.map_err(wrong)?;
+    Ok(Json(SUCCESS))
+}

@@ -1,0 +1,40 @@
+//! `PATCH /api/v1/internal/config/override/{level}`: puts values into a level of the configuration. A wrong value changes nothing.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::config::Config;
+use shared::product_api::input::Nothing;
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Error, Input, Server};
+use utoipa::ToSchema;
+
+use crate::config_overrides::{self, LevelPath, parse, permit, refused, write};
+
+pub const ROUTE: Route = Route::patch("projects-config-override-update", "/api/v1/internal/config/override/{level}")
+    .summary("Puts values into a level of the configuration")
+    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(&config_overrides::ERRORS);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ConfigValues {
+    /// The JSON text of an object, whose keys may be paths with dots. Each value replaces everything below its key; `null` takes it out.
+    #[schema(example = r#"{"auth.allowSignUp":false}"#)]
+    config_override_string: String,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { body, path, .. }: Input<ConfigValues, Nothing, LevelPath>,
+) -> Result<Json<Success>, Error> {
+    permit(&access, path.level)?;
+    let wrong = |problems| refused(problems, "config_override_string", "PATCH", ROUTE.path);
+    let mut config = Config::of(&access.project);
+    parse(&body.config_override_string).and_then(|values| config.merge(path.level, values)).map_err(wrong)?;
+    write(&app, access, &config).await?.map_err(wrong)?;
+    Ok(Json(SUCCESS))
+}

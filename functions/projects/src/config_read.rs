@@ -1,0 +1,24 @@
+//! `GET /api/v1/internal/config`: all settings of the project as one configuration, with their defaults and without secrets.
+
+use axum::extract::State;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Route};
+use shared::model::config::Config;
+use shared::product_api::{Access, Admin, Error, Input};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route =
+    Route::get("projects-config-read", "/api/v1/internal/config").summary("Reads all settings as one configuration").table(&[BatchGetItem]);
+
+#[derive(Serialize, ToSchema)]
+pub struct ConfigString {
+    /// The JSON text of an object.
+    #[schema(example = r#"{"auth":{"allowSignUp":true}}"#)]
+    pub(crate) config_string: String,
+}
+
+pub async fn handle(State(_): State<App>, access: Access<Admin>, _: Input) -> Result<Json<ConfigString>, Error> {
+    Ok(Json(ConfigString { config_string: Config::of(&access.project).nested().to_string() }))
+}

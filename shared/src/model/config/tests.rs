@@ -1,0 +1,189 @@
+//! Every change of a configuration, without a table.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::{Config, Level, read};
+use crate::crypto::deployment_secret::DeploymentSecret;
+use crate::crypto::seal::Sealer;
+use crate::entropy::Entropy;
+use crate::model::id::ProjectId;
+use crate::model::project::Project;
+use crate::model::project_patch::Secrets;
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().expect("an object").clone()
+}
+
+/// The project after some values are merged at a level, or what is wrong with them.
+fn merged(project: &Project, level: Level, values: Value) -> Result<Project, String> {
+    let mut config = Config::of(project);
+    config.merge(level, object(values)).map_err(|problems| problems.to_string())?;
+    apply(&config, project)
+}
+
+fn apply(config: &Config, project: &Project) -> Result<Project, String> {
+    let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
+    read(config, project.clone(), &Secrets { sealer: &sealer, entropy: &Entropy::system() }).map_err(|problems| problems.to_string())
+}
+
+fn project() -> Project {
+    Project::new(ProjectId::internal(), "Notes", Timestamp::UNIX_EPOCH)
+}
+
+/// Something of everything.
+fn furnished() -> Project {
+    let values = json!({
+        "auth.otp.allowSignIn": true,
+        "auth.oauth.providers.github": { "type": "github", "clientId": "id", "clientSecret": "secret", "allowSignIn": true },
+        "auth.oauth.providers.own": { "clientId": "id", "clientSecret": "secret", "issuer": "https://id.example.com" },
+        "auth.signUpRules.b": { "condition": "email == 'a@b.c'", "action": { "type": "reject", "message": "no" }, "displayName": "B" },
+        "domains.trustedDomains.web": { "baseUrl": "https://web.example.com/" },
+        "domains.trustedDomains.app": { "baseUrl": "https://app.example.com", "handlerPath": "/x" },
+        "emails.server": { "isShared": false, "senderEmail": "notes@example.com", "senderName": "Notes" },
+        "rbac.defaultPermissions.teamMember": { "team_member": true, "team_admin": false },
+    });
+    merged(&project(), Level::Environment, values).expect("valid")
+}
+
+#[test]
+fn what_is_written_down_and_read_again_is_the_same_project() {
+    for project in [project(), furnished()] {
+        assert_eq!(apply(&Config::of(&project), &project).as_ref(), Ok(&project));
+    }
+    let text = Config::of(&furnished()).nested().to_string();
+    assert!(!text.contains("secret") && !text.contains("Secret"), "{text}");
+}
+
+#[test]
+fn keys_with_dots_and_objects_say_the_same() {
+    let one =
+        merged(&project(), Level::Environment, json!({ "teams.allowClientTeamCreation": true, "teams.createPersonalTeamOnSignUp": true }));
+    let other = json!({ "teams": { "allowClientTeamCreation": true, "createPersonalTeamOnSignUp": true } });
+    assert_eq!(one, merged(&project(), Level::Environment, other));
+}
+
+#[test]
+fn a_value_replaces_what_is_below_its_key_and_null_takes_it_out() {
+    let project = furnished();
+    let rules = json!({ "auth.signUpRules": { "c": { "condition": "true", "action": { "type": "log" } } } });
+    let changed = merged(&project, Level::Environment, rules).expect("valid");
+    assert_eq!(changed.config.sign_up_rules.iter().map(|rule| rule.id.as_str()).collect::<Vec<_>>(), ["c"]);
+    let none = merged(&project, Level::Environment, json!({ "auth.signUpRules": {}, "domains.trustedDomains.web": null })).expect("valid");
+    assert!(none.config.sign_up_rules.is_empty());
+    assert_eq!(none.config.domains.iter().map(|domain| domain.domain.as_str()).collect::<Vec<_>>(), ["https://app.example.com"]);
+    assert!(!merged(&project, Level::Environment, json!({ "auth.otp": null })).expect("valid").config.magic_link_enabled);
+}
+
+#[test]
+fn an_id_of_a_domain_stays_the_id_of_that_domain() {
+    let path = merged(&furnished(), Level::Environment, json!({ "domains.trustedDomains.app.handlerPath": "/y" })).expect("valid");
+    let paths: Vec<(&str, &str)> =
+        path.config.domains.iter().map(|domain| (domain.domain.as_str(), domain.handler_path.as_str())).collect();
+    assert_eq!(paths, [("https://app.example.com", "/y"), ("https://web.example.com", "/handler")]);
+}
+
+#[test]
+fn a_provider_keeps_its_secret_until_another_one_is_written() {
+    let project = furnished();
+    let secret = |project: &Project| project.config.oauth_provider("github").expect("a provider").client_secret.clone();
+    let same = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.clientId": "other" })).expect("valid");
+    assert_eq!(secret(&same), secret(&project));
+    let other = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.clientSecret": "other" })).expect("valid");
+    assert_ne!(secret(&other), secret(&project));
+}
+
+#[test]
+fn a_level_holds_its_keys_alone() {
+    for (level, path) in [
+        (Level::Project, "auth.allowSignUp"),
+        (Level::Environment, "project.requirePublishableClientKey"),
+        (Level::Branch, "domains.trustedDomains.a.baseUrl"),
+        (Level::Branch, "auth.oauth.providers.github.clientSecret"),
+        (Level::Branch, "emails.server"),
+        (Level::Environment, "auth..allowSignUp"),
+        (Level::Environment, ""),
+    ] {
+        let refused = merged(&project(), level, json!({ path: true })).expect_err(path);
+        assert!(refused.starts_with(path) && refused.contains("no key of this level"), "{refused}");
+    }
+    let nested = json!({ "auth": { "oauth": { "providers": { "github": { "clientId": "x" } } } } });
+    assert!(merged(&project(), Level::Branch, nested).expect_err("of the environment").starts_with("auth.oauth.providers.github.clientId"));
+    let key = merged(&project(), Level::Project, json!({ "project.requirePublishableClientKey": true })).expect("valid");
+    assert!(key.config.require_publishable_client_key);
+}
+
+#[test]
+fn what_a_level_overrides_is_what_differs_from_the_defaults() {
+    let config = Config::of(&furnished());
+    let branch = config.overrides(Level::Branch);
+    assert_eq!(branch["auth"]["otp"], json!({ "allowSignIn": true }));
+    assert_eq!((&branch["emails"], &branch["teams"], &branch["project"]), (&Value::Null, &Value::Null, &Value::Null));
+    assert_eq!(branch["auth"]["oauth"]["providers"]["own"]["type"], "custom_oidc");
+    let environment = config.overrides(Level::Environment);
+    assert_eq!(
+        environment["emails"],
+        json!({ "server": { "isShared": false, "senderEmail": "notes@example.com", "senderName": "Notes" } })
+    );
+    assert_eq!(environment["domains"]["trustedDomains"]["app"]["handlerPath"], "/x");
+    assert_eq!(config.overrides(Level::Project), json!({}));
+}
+
+#[test]
+fn a_level_that_is_cleared_leaves_the_others() {
+    let project = furnished();
+    let mut config = Config::of(&project);
+    config.clear(Level::Branch);
+    let cleared = apply(&config, &project).expect("valid");
+    assert!(!cleared.config.magic_link_enabled && !cleared.config.credential_enabled && cleared.config.sign_up_enabled);
+    assert_eq!((cleared.config.domains.len(), cleared.config.oauth_providers.len()), (2, 2));
+    config.clear(Level::Environment);
+    let cleared = apply(&config, &project).expect("valid");
+    assert!(cleared.config.domains.is_empty() && cleared.config.oauth_providers.is_empty() && cleared.config.email.sender_email.is_none());
+}
+
+#[test]
+fn keys_are_reset_to_their_defaults() {
+    let project = furnished();
+    let mut config = Config::of(&project);
+    for key in ["auth.otp", "auth.oauth.providers.own", "emails.server"] {
+        config.reset(Level::Environment, key).expect("a key");
+    }
+    let reset = apply(&config, &project).expect("valid");
+    assert!(!reset.config.magic_link_enabled && reset.config.oauth_provider("own").is_none() && reset.config.email.sender_email.is_none());
+    assert!(reset.config.oauth_provider("github").is_some());
+    assert!(config.reset(Level::Project, "auth.otp").is_err());
+    assert!(config.reset(Level::Environment, "auth.oauth.providers.github.clientSecret").is_err());
+}
+
+#[test]
+fn what_is_wrong_is_named_by_its_path() {
+    for (values, path) in [
+        (json!({ "auth.allowSignUp": "yes" }), "auth.allowSignUp must be a boolean"),
+        (json!({ "auth.allowSignUps": true }), "auth.allowSignUps is not known"),
+        (json!({ "auth": 5 }), "auth must be an object"),
+        (json!({ "auth.otp.allowSignIn.x": true }), "auth.otp.allowSignIn.x is below a value"),
+        (json!({ "emails.server.password": "x" }), "emails.server.password is not known"),
+        (json!({ "emails.server.isShared": false }), "emails.server.senderEmail"),
+        (json!({ "emails.server.provider": "resend" }), "emails.server.provider"),
+        (json!({ "auth.oauth.providers.github": { "type": "google" } }), "auth.oauth.providers.github.type must be github"),
+        (json!({ "auth.oauth.providers.github": { "isShared": true } }), "auth.oauth.providers.github.isShared"),
+        (json!({ "auth.oauth.providers.github": { "allowSignIn": false } }), "auth.oauth.providers.github.allowSignIn"),
+        (json!({ "auth.oauth.providers.github": { "clientId": "x" } }), "auth.oauth.providers.github.clientSecret is required"),
+        (json!({ "auth.signUpRules.x": { "condition": "1 +", "action": { "type": "reject" } } }), "auth.signUpRules.x.condition"),
+        (json!({ "auth.signUpRules.x": { "condition": "true", "action": { "type": "hit" } } }), "auth.signUpRules.x.action.type"),
+        (json!({ "auth.signUpRules": 1 }), "auth.signUpRules must be an object"),
+        (json!({ "rbac.defaultPermissions.signUp.x": 1 }), "rbac.defaultPermissions.signUp.x must be a boolean"),
+        (json!({ "auth.signUpRules.x": { "action": { "type": "log" } } }), "auth.signUpRules.x.condition is required"),
+        (json!({ "domains.trustedDomains.x": { "baseUrl": "notes" } }), "domains.trustedDomains.x.baseUrl"),
+        (
+            json!({ "domains.trustedDomains.x": { "baseUrl": "https://a.test", "handlerPath": "x" } }),
+            "domains.trustedDomains.x.handlerPath",
+        ),
+        (json!({ "rbac.defaultPermissions.teamMember.nobody": true }), "rbac.defaultPermissions.teamMember"),
+        (json!({ "rbac.defaultPermissions.signUp.No-Id": true }), "rbac.defaultPermissions.signUp.No-Id"),
+    ] {
+        let refused = merged(&project(), Level::Environment, values).expect_err(path);
+        assert!(refused.starts_with(path), "{path}: {refused}");
+    }
+}

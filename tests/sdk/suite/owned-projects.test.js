@@ -1,0 +1,92 @@
+// Projects that users of the project "internal" own: created, configured, and ended with the admin app that the SDK makes of a session.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { PASSWORD, newAddress, ok, throwsCode, world } from "../support/world.js";
+
+const own = process.env.DEPLOYMENT ? { skip: "the project internal of a deployment is its operator's" } : {};
+const w = world();
+
+/** A user of the project whose users own projects. */
+async function owner() {
+  const app = w.client({ projectId: "internal", publishableClientKey: w.gateway.internalClientKey });
+  ok(await app.signUpWithCredential({ email: newAddress("owner"), password: PASSWORD, noVerificationCallback: true, noRedirect: true }));
+  const user = await app.getUser({ or: "throw" });
+  return { app, user, team: user.selectedTeam };
+}
+
+/** An owner with a project. */
+async function owned(more) {
+  const { user, team } = await owner();
+  const project = await user.createProject({ displayName: "Notes", teamId: team.id, ...more });
+  return { user, team, project };
+}
+
+/** Somebody who opens a project with a set of new keys. */
+async function keysOf(project) {
+  return await project.app.createInternalApiKey({
+    description: "all",
+    expiresAt: new Date(Date.now() + 3_600_000),
+    hasPublishableClientKey: true,
+    hasSecretServerKey: true,
+    hasSuperSecretAdminKey: true,
+  });
+}
+
+test("a user creates projects, lists them, and owns them through a team", own, async () => {
+  const { user, team, project } = await owned({ description: "For writing down", config: { magicLinkEnabled: true } });
+  assert.deepEqual([project.displayName, project.description, project.ownerTeamId], ["Notes", "For writing down", team.id]);
+  assert.deepEqual([project.config.credentialEnabled, project.config.magicLinkEnabled, project.config.allowLocalhost], [true, true, true]);
+  await user.createProject({ displayName: "Looms", teamId: team.id });
+  assert.deepEqual((await user.listOwnedProjects()).map(({ displayName }) => displayName).sort(), ["Looms", "Notes"]);
+  const stranger = await owner();
+  assert.deepEqual(await stranger.user.listOwnedProjects(), []);
+  await assert.rejects(stranger.user.createProject({ displayName: "Mine", teamId: team.id }));
+});
+
+test("the admin app of an owned project does what a server does, without any key", own, async () => {
+  const { project } = await owned();
+  const made = await project.app.createUser({ primaryEmail: newAddress(), displayName: "Ada" });
+  assert.equal((await project.app.getUser(made.id)).displayName, "Ada");
+  assert.equal((await project.app.listUsers()).length, 1);
+  assert.equal((await project.app.getProject()).id, project.id);
+});
+
+test("settings are updated as fields and as configuration, and take effect", own, async () => {
+  const { user, project } = await owned();
+  await project.update({ displayName: "Papers", config: { clientTeamCreationEnabled: true } });
+  const [read] = await user.listOwnedProjects();
+  const again = await project.app.getProject();
+  assert.deepEqual([again.displayName, again.config.clientTeamCreationEnabled, read.id], ["Papers", true, project.id]);
+
+  await project.updateConfig({ "auth.allowSignUp": false, "teams.allowClientTeamCreation": false });
+  const config = await project.getConfig();
+  assert.deepEqual([config.auth.allowSignUp, config.teams.allowClientTeamCreation], [false, false]);
+  const keys = await keysOf(project);
+  const client = w.client({ projectId: project.id, publishableClientKey: keys.publishableClientKey });
+  const refused = await client.signUpWithCredential({ email: newAddress(), password: PASSWORD, noVerificationCallback: true, noRedirect: true })
+    .catch((error) => ({ error }));
+  assert.equal(refused.error.errorCode, "SIGN_UP_NOT_ENABLED");
+  await project.resetConfigOverrideKeys("environment", ["auth.allowSignUp"]);
+  ok(await client.signUpWithCredential({ email: newAddress(), password: PASSWORD, noVerificationCallback: true, noRedirect: true }));
+  await project.pushConfig({ auth: { otp: { allowSignIn: true } } }, { source: { type: "unlinked" } });
+  assert.deepEqual((await project.getConfig()).auth.otp, { allowSignIn: true });
+  await assert.rejects(project.updateConfig({ "auth.allowSignUp": "perhaps" }), /auth\.allowSignUp/);
+});
+
+test("keys are made and revoked, and a deleted project is gone with them", own, async () => {
+  const { user, project } = await owned();
+  const keys = await keysOf(project);
+  const server = w.server({ projectId: project.id, publishableClientKey: keys.publishableClientKey, secretServerKey: keys.secretServerKey });
+  await server.createUser({ displayName: "Ada" });
+  const other = await keysOf(project);
+  await other.revoke();
+  const revoked = w.server({ projectId: project.id, publishableClientKey: keys.publishableClientKey, secretServerKey: other.secretServerKey });
+  await assert.rejects(revoked.createUser({}));
+  await project.delete();
+  await throwsCode(server.createUser({}), "CURRENT_PROJECT_NOT_FOUND");
+  const app = w.client({ projectId: "internal", publishableClientKey: w.gateway.internalClientKey });
+  ok(await app.signInWithCredential({ email: user.primaryEmail, password: PASSWORD, noRedirect: true }));
+  assert.deepEqual(await (await app.getUser()).listOwnedProjects(), []);
+});
