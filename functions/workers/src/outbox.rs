@@ -33,8 +33,8 @@ const SENT: i32 = 200;
 /// How many entries of a broadcast a step makes.
 const EXPANDED: usize = 200;
 const SETTLE_TRIES: u32 = 5;
-/// How many parts of the work are done at once: one waits for the table while the others render.
-const PARALLEL: usize = 3;
+/// How many parts of the work are done at once: one waits for the table while others render or send.
+pub const PARALLEL: usize = 3;
 
 /// Works on everything that is due; says how many entries moved on. Zero: there is nothing to do now, or nothing that can be done.
 ///
@@ -55,8 +55,8 @@ pub async fn step(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<us
 }
 
 /// How many moved. What did not stays due: a later step takes it up again.
-fn counted(result: Result<usize, store::Error>, what: &impl std::fmt::Debug) -> usize {
-    result.inspect_err(|error| tracing::warn!(%error, ?what, "work of the outbox did not move on")).unwrap_or(0)
+fn counted(result: Result<usize, store::Error>) -> usize {
+    result.inspect_err(|error| tracing::warn!(%error, "work of the outbox did not move on")).unwrap_or(0)
 }
 
 async fn prepare(app: &App, due: Vec<Due>) -> Result<usize, store::Error> {
@@ -64,7 +64,7 @@ async fn prepare(app: &App, due: Vec<Due>) -> Result<usize, store::Error> {
     for due in due {
         match due {
             Due::Entry(project, id) => entries.push((project, id)),
-            Due::Broadcast(project, id) => moved += counted(broadcast::expand(app, &project, id, EXPANDED).await, &id),
+            Due::Broadcast(project, id) => moved += counted(broadcast::expand(app, &project, id, EXPANDED).await),
         }
     }
     for chunk in entries.chunks(CHUNK) {
@@ -92,8 +92,13 @@ async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     let mut works: Vec<BoxFuture<'_, Result<usize, store::Error>>> = Vec::new();
     works.extend(parts(to_move).into_iter().map(|part| moved(app, part).boxed()));
     works.extend(parts(to_render).into_iter().map(|part| render(app, parties, part).boxed()));
-    let work = futures_util::stream::iter(works).buffer_unordered(PARALLEL);
-    work.fold(0, |sum, result| async move { sum + counted(result, &"preparation") }).await
+    all(works).await
+}
+
+/// Does some works side by side, and adds up what they moved.
+async fn all(works: Vec<BoxFuture<'_, Result<usize, store::Error>>>) -> usize {
+    let works = futures_util::stream::iter(works).buffer_unordered(PARALLEL);
+    works.fold(0, |moved, result| async move { moved + counted(result) }).await
 }
 
 async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, store::Error> {
@@ -139,11 +144,7 @@ async fn serve(app: &App, mailer: &dyn Mailer, queue: &Queue, until: Timestamp) 
             let next = row.entry.clone().begin_sending(app.entropy.uuid(), app.clock.now())?;
             Some(OutboxMove { row, next })
         });
-        for part in parts(claims.collect()) {
-            if app.clock.now() < until {
-                sent += counted(send_all(app, mailer, parties, part).await, project);
-            }
-        }
+        sent += all(parts(claims.collect()).into_iter().map(|part| send_all(app, mailer, parties, part, until).boxed()).collect()).await;
     }
     // Others were edited, or sent by another worker.
     let left = granted.saturating_sub(u32::try_from(sent).unwrap_or(granted));
@@ -154,7 +155,16 @@ async fn serve(app: &App, mailer: &dyn Mailer, queue: &Queue, until: Timestamp) 
 }
 
 /// Claims queued mails and sends them all at once; says how many it did. What is sent is settled with what else has been sent by then.
-async fn send_all(app: &App, mailer: &dyn Mailer, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
+async fn send_all(
+    app: &App,
+    mailer: &dyn Mailer,
+    parties: &Parties,
+    claims: Vec<OutboxMove>,
+    until: Timestamp,
+) -> Result<usize, store::Error> {
+    if app.clock.now() >= until {
+        return Ok(0);
+    }
     reached("queued", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
     reached("claimed", rows.len());

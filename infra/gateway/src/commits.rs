@@ -1,7 +1,7 @@
 //! Makes writes durable together: all that wait share one flush of the disk, and none is answered before it is there.
 //!
 //! A disk flushes some hundred times in a second, and the engine, which commits one write after another, would flush for each. So it
-//! commits into SQLite's write-ahead log without a flush (`synchronous = NORMAL`), where a write is safe from the end of this process at
+//! commits into its write-ahead log without a flush (`synchronous = NORMAL`), where a write is safe from the end of this process at
 //! once; then the log is flushed here, which makes it safe from the end of the machine. Commits stand in the log in their order, and what
 //! follows a torn one is not read: a write is never durable without those before it.
 
@@ -36,7 +36,8 @@ impl Flush for File {
 impl Commits {
     /// Of the open database in this file.
     pub(crate) fn of(database: &Path) -> io::Result<Self> {
-        let mut log = database.as_os_str().to_owned();
+        // The log is beside the file itself, not beside a link to it.
+        let mut log = database.canonicalize()?.into_os_string();
         log.push("-wal");
         Ok(Self::new(File::open(Path::new(&log))?))
     }

@@ -179,7 +179,11 @@ fn many_mails_of_one_source_are_those_that_each_is_alone() {
             .collect();
         let sources = Sources { subject: job.subject.clone(), html: html.to_owned(), text: None, theme: job.theme.clone() };
         let mut together = Vec::new();
-        render_each(&sources, &contexts, |rendering| Ok::<_, ()>(together.push(rendering))).expect("answers");
+        render_each(&sources, &contexts, |rendering| {
+            together.push(rendering);
+            Ok::<_, ()>(())
+        })
+        .expect("answers");
         let alone: Vec<Rendering> = contexts.iter().map(|context| render(&Job { context: context.clone(), ..job.clone() })).collect();
         assert_eq!(together, alone);
         assert_eq!(together[0], together[1]);

@@ -80,7 +80,10 @@ pub async fn render_all(jobs: Vec<Job>) -> Vec<Rendering> {
 async fn of_one_source(sources: Sources, contexts: Vec<Context>) -> Vec<Rendering> {
     let Some(program) = PROGRAM.get() else {
         let mut renderings = Vec::new();
-        let _: Result<(), Infallible> = render_each(&sources, &contexts, |rendering| Ok(renderings.push(rendering)));
+        let _: Result<(), Infallible> = render_each(&sources, &contexts, |rendering| {
+            renderings.push(rendering);
+            Ok(())
+        });
         return renderings;
     };
     let _turn = TURNS.acquire().await;
