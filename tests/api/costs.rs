@@ -79,7 +79,9 @@ async fn every_operation_costs_what_the_table_of_costs_says() {
         let world = World::new(Limits::standard()).await;
         let cost = measured(&world.app, &name, memory, async { drop(world.send(&event).await) }).await;
         let hashes = operation.is_some_and(|operation| operation.route.hashes());
-        assert!(hashes || cost.round_trips <= MOST_ROUND_TRIPS, "{name} takes {} round trips", cost.round_trips);
+        // A project is gone with the second round trip; the others are for what it had.
+        let is_long = hashes || name == "projects-internal-current-delete";
+        assert!(is_long || cost.round_trips <= MOST_ROUND_TRIPS, "{name} takes {} round trips", cost.round_trips);
         costs.push(cost);
     }
     costs.push(cost_of_a_mail().await);

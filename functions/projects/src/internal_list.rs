@@ -27,8 +27,8 @@ pub struct OwnedProjects {
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<OwnedProjects>, Error> {
     let user = owner(&access)?;
-    let members = app.store.members_of(&access.project.id, user.id).await?;
-    let teams: Vec<TeamId> = members.iter().map(|member| member.team_id).collect();
+    let memberships = app.store.memberships(&access.project.id, user.id).await?;
+    let teams: Vec<TeamId> = memberships.iter().map(|membership| membership.team_id).collect();
     let projects = app.store.owned_projects(&teams).await?;
     let items = projects.iter().map(|project| AdminProject::of(project, app.settings.development)).collect();
     Ok(Json(OwnedProjects { items, is_paginated: false }))

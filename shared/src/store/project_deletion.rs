@@ -9,6 +9,9 @@
 //! A request that was let in just before may still write. So the last look, which has to find nothing, comes a minute later
 //! ([`LATE_WRITES`]). Costs 2 units for each KB, as all deletions, and half a unit to read it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::future::try_join_all;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -51,7 +54,7 @@ struct Purger<'a> {
     store: &'a Store,
     project: &'a ProjectId,
     end: Instant,
-    found: usize,
+    found: AtomicUsize,
 }
 
 impl Store {
@@ -67,10 +70,13 @@ impl Store {
 
     /// Deletes what an ended project has, as much as is done until `end`.
     pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
-        let mut purger = Purger { store: self, project, end, found: 0 };
-        let is_done =
-            purger.users().await? && purger.teams().await? && purger.mails(since, now).await? && purger.fixed_partitions().await?;
-        Ok(match (is_done, purger.found) {
+        let purger = Purger { store: self, project, end, found: AtomicUsize::new(0) };
+        let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard)));
+        let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard)));
+        let others = async { tokio::try_join!(purger.ending_teams(), purger.mails(since, now), purger.fixed_partitions()) };
+        let (users, teams, ((), mails, ())) = tokio::try_join!(users, teams, others)?;
+        let is_done = mails && users.into_iter().chain(teams).all(|is_done| is_done);
+        Ok(match (is_done, purger.found.into_inner()) {
             (false, _) => Purge::Unfinished,
             (true, 0) => Purge::Nothing,
             (true, _) => Purge::Something,
@@ -122,24 +128,22 @@ impl Purger<'_> {
         Ok(self.delete(first.into_iter().chain(others).collect()).await? + self.delete(last).await?)
     }
 
-    async fn users(&mut self) -> Result<bool, Error> {
-        for shard in 0..USER_SHARDS {
-            let (partition, mut from) = (users::list_partition(self.project, shard), None);
-            loop {
-                if !self.has_time() {
-                    return Ok(false);
-                }
-                let (items, next) = self.page(&partition, from).await?;
-                let deleted = futures_util::stream::iter(items.into_iter().map(|item| self.user(item))).buffer_unordered(SIDE_BY_SIDE);
-                let deleted: Vec<usize> = deleted.try_collect().await?;
-                self.found += deleted.iter().sum::<usize>();
-                from = next;
-                if from.is_none() {
-                    break;
-                }
+    fn count(&self, deleted: usize) {
+        self.found.fetch_add(deleted, Ordering::Relaxed);
+    }
+
+    async fn users(&self, shard: u8) -> Result<bool, Error> {
+        let (partition, mut from) = (users::list_partition(self.project, shard), None);
+        while self.has_time() {
+            let (items, next) = self.page(&partition, from).await?;
+            let deleted = futures_util::stream::iter(items.into_iter().map(|item| self.user(item))).buffer_unordered(SIDE_BY_SIDE);
+            deleted.try_for_each(async |deleted| Ok(self.count(deleted))).await?;
+            from = next;
+            if from.is_none() {
+                return Ok(true);
             }
         }
-        Ok(true)
+        Ok(false)
     }
 
     /// Deletes a user with what it signs in with: the claims of its addresses, accounts and refresh tokens are elsewhere.
@@ -159,30 +163,28 @@ impl Purger<'_> {
         self.delete_partition(&key.pk, "USER", claims).await
     }
 
-    async fn teams(&mut self) -> Result<bool, Error> {
-        // Those whose own deletion was begun are on no list.
+    /// Those whose own deletion was begun are on no list.
+    async fn ending_teams(&self) -> Result<(), Error> {
         for team in self.store.ending_teams(self.project).await? {
-            self.found += self.team(team).await?;
+            self.count(self.team(team).await?);
         }
-        for shard in 0..TEAM_SHARDS {
-            let (partition, mut from) = (teams::list_partition(self.project, shard), None);
-            loop {
-                if !self.has_time() {
-                    return Ok(false);
-                }
-                let (items, next) = self.page(&partition, from).await?;
-                let id = |item: &Item| item.get("gsi1sk").and_then(|value| TeamId::parse(value.as_s().ok()?.split('#').nth(1)?).ok());
-                let teams: Vec<TeamId> = items.iter().filter_map(id).collect();
-                let deleted = futures_util::stream::iter(teams.into_iter().map(|team| self.team(team))).buffer_unordered(SIDE_BY_SIDE);
-                let deleted: Vec<usize> = deleted.try_collect().await?;
-                self.found += deleted.iter().sum::<usize>();
-                from = next;
-                if from.is_none() {
-                    break;
-                }
+        Ok(())
+    }
+
+    async fn teams(&self, shard: u8) -> Result<bool, Error> {
+        let (partition, mut from) = (teams::list_partition(self.project, shard), None);
+        while self.has_time() {
+            let (items, next) = self.page(&partition, from).await?;
+            let id = |item: &Item| item.get("gsi1sk").and_then(|value| TeamId::parse(value.as_s().ok()?.split('#').nth(1)?).ok());
+            let teams: Vec<TeamId> = items.iter().filter_map(id).collect();
+            let deleted = futures_util::stream::iter(teams.into_iter().map(|team| self.team(team))).buffer_unordered(SIDE_BY_SIDE);
+            deleted.try_for_each(async |deleted| Ok(self.count(deleted))).await?;
+            from = next;
+            if from.is_none() {
+                return Ok(true);
             }
         }
-        Ok(true)
+        Ok(false)
     }
 
     /// Deletes a team with its members and the invitations to it.
@@ -193,12 +195,12 @@ impl Purger<'_> {
     }
 
     /// Deletes the outbox month by month, newest first, and the broadcasts that become entries of it.
-    async fn mails(&mut self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
+    async fn mails(&self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
         for due in self.store.due_work(now, DUE).await? {
             if let Due::Broadcast(project, id) = due
                 && project == *self.project
             {
-                self.found += self.delete_partition(&broadcasts::partition(self.project, id), "HEAD", Vec::new()).await?;
+                self.count(self.delete_partition(&broadcasts::partition(self.project, id), "HEAD", Vec::new()).await?);
             }
         }
         let (mut month, last) = (now, month_partition(self.project, since));
@@ -210,7 +212,7 @@ impl Purger<'_> {
                     return Ok(false);
                 }
                 let (items, next) = self.page(&partition, from).await?;
-                self.found += self.delete(items.iter().filter_map(key_of).collect()).await?;
+                self.count(self.delete(items.iter().filter_map(key_of).collect()).await?);
                 from = next;
                 if from.is_none() {
                     break;
@@ -225,13 +227,12 @@ impl Purger<'_> {
     }
 
     /// Deletes what is in partitions of the project that are known by name: keys, mail documents, quotas and counters.
-    async fn fixed_partitions(&mut self) -> Result<bool, Error> {
+    async fn fixed_partitions(&self) -> Result<(), Error> {
         let counters = (0..COUNT_SHARDS).map(|shard| deliveries::partition(self.project, shard));
         let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));
-        for partition in counters.chain(others) {
-            let keys = self.keys_of(&partition).await?;
-            self.found += self.delete(keys).await?;
-        }
-        Ok(self.has_time())
+        let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;
+        let deleted = try_join_all(counters.chain(others).map(delete)).await?;
+        self.count(deleted.into_iter().sum());
+        Ok(())
     }
 }
