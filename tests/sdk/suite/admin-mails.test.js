@@ -82,7 +82,7 @@ test("the link of a mail unsubscribes by one click", async () => {
   const [link] = (await w.inbox.next(email)).text.match(/https?:\S+unsubscribe-link\?code=\w{45}/);
   // A rehearsed deployment calls itself by a name that only AWS would resolve.
   const { pathname, search } = new URL(link);
-  const answer = await fetch(`${w.it.gateway.url}${pathname}${search}`, { method: "POST", body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }) });
+  const answer = await fetch(`${w.gateway.url}${pathname}${search}`, { method: "POST", body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }) });
   assert.equal(answer.status, 200);
   const marketing = (await user.listNotificationCategories()).find(({ name }) => name === MARKETING);
   assert.equal(marketing.enabled, false);
