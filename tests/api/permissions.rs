@@ -24,8 +24,11 @@ async fn an_operation_does_what_its_role_may_and_no_more() {
 }
 
 /// Operations that are another's under one more path, which is the one that is tested most.
-const SAME: &[(&str, &str)] =
-    &[("auth-oauth-callback-form", "auth-oauth-callback"), ("auth-connected-account-token-of", "auth-connected-account-token")];
+const SAME: &[(&str, &str)] = &[
+    ("auth-oauth-callback-form", "auth-oauth-callback"),
+    ("auth-connected-account-token-of", "auth-connected-account-token"),
+    ("users-me-delete", "users-user-delete"),
+];
 
 /// All the other tests run once more, in a process that writes down what their operations do. What is counted may read an item beside it: where an answer of the
 /// table was lost, or a race was, which is too rare to wait for.

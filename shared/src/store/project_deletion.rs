@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::try_join_all;
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
@@ -71,9 +71,10 @@ impl Store {
     /// Deletes what an ended project has, as much as is done until `end`.
     pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
         let purger = Purger { store: self, project, end, found: AtomicUsize::new(0) };
-        let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard)));
-        let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard)));
-        let others = async { tokio::try_join!(purger.ending_teams(), purger.mails(since, now), purger.fixed_partitions()) };
+        // In boxes, as futures of futures are more than the compiler follows.
+        let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard).boxed()));
+        let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard).boxed()));
+        let others = async { tokio::try_join!(purger.ending_teams(), purger.mails(since, now), purger.fixed_partitions()) }.boxed();
         let (users, teams, ((), mails, ())) = tokio::try_join!(users, teams, others)?;
         let is_done = mails && users.into_iter().chain(teams).all(|is_done| is_done);
         Ok(match (is_done, purger.found.into_inner()) {
@@ -136,8 +137,9 @@ impl Purger<'_> {
         let (partition, mut from) = (users::list_partition(self.project, shard), None);
         while self.has_time() {
             let (items, next) = self.page(&partition, from).await?;
-            let deleted = futures_util::stream::iter(items.into_iter().map(|item| self.user(item))).buffer_unordered(SIDE_BY_SIDE);
-            deleted.try_for_each(async |deleted| Ok(self.count(deleted))).await?;
+            let deleted = futures_util::stream::iter(items.into_iter().map(|item| self.user(item).boxed())).buffer_unordered(SIDE_BY_SIDE);
+            let deleted: Vec<usize> = deleted.try_collect().await?;
+            self.count(deleted.into_iter().sum());
             from = next;
             if from.is_none() {
                 return Ok(true);
@@ -177,8 +179,9 @@ impl Purger<'_> {
             let (items, next) = self.page(&partition, from).await?;
             let id = |item: &Item| item.get("gsi1sk").and_then(|value| TeamId::parse(value.as_s().ok()?.split('#').nth(1)?).ok());
             let teams: Vec<TeamId> = items.iter().filter_map(id).collect();
-            let deleted = futures_util::stream::iter(teams.into_iter().map(|team| self.team(team))).buffer_unordered(SIDE_BY_SIDE);
-            deleted.try_for_each(async |deleted| Ok(self.count(deleted))).await?;
+            let deleted = futures_util::stream::iter(teams.into_iter().map(|team| self.team(team).boxed())).buffer_unordered(SIDE_BY_SIDE);
+            let deleted: Vec<usize> = deleted.try_collect().await?;
+            self.count(deleted.into_iter().sum());
             from = next;
             if from.is_none() {
                 return Ok(true);
