@@ -75,6 +75,15 @@ def rehearse(folder, stack):
     client.loses_no_mail()
 
 
+def internal(stack):
+    step("the project whose users own projects")
+    lines = gateway(stack, "project", "create", "--internal").stdout.splitlines()
+    keys = dict(line.split("=", 1) for line in lines)
+    keys = {"GATELET_PROJECT_ID": "internal", "GATELET_PUBLISHABLE_CLIENT_KEY": keys["GATELET_INTERNAL_CLIENT_KEY"]}
+    status, body = Client(stack, keys).send("POST", "/api/v1/auth/password/sign-up", {"email": "eve@example.com", "password": "correct horse battery"})
+    assert (status, body["code"]) == (400, "SIGN_UP_NOT_ENABLED"), f"{status} {body}"
+
+
 def doctor(stack):
     step("gateway doctor")
     asked = ["--api-url", stack.url, "--sender", SENDER, "--configuration-set", stack.output("ConfigurationSet")]
@@ -111,6 +120,7 @@ def main():
         with Emulator(TOOLS, folder / "emulator.log") as emulator:
             stack = Stack(emulator, TOOLS)
             rehearse(folder, stack)
+            internal(stack)
             doctor(stack)
             sdk(stack)
             stack.has_no_dead_letters()

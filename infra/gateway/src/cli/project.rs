@@ -1,6 +1,7 @@
 //! `gateway project …`: projects, for the people who run them.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Subcommand;
@@ -11,10 +12,15 @@ use shared::model::project_patch::{ProjectPatch, Secrets};
 use shared::model::project_view::AdminProject;
 use shared::product_api::input::Problems;
 use shared::store;
+use shared::store::project_deletion::Purge;
 use shared::store::projects::ProjectRow;
+use tokio::time::Instant;
 
 use super::Tools;
 use crate::keys::{Keys, Role, Saved};
+
+/// How long the command deletes what a project had; a worker goes on where it ends.
+const PURGE: Duration = Duration::from_secs(60);
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -30,6 +36,13 @@ pub(super) enum Command {
         /// `GATELET_INTERNAL_SERVER_KEY` and `GATELET_INTERNAL_ADMIN_KEY`, or new ones
         #[arg(long, conflicts_with = "id")]
         internal: bool,
+    },
+    /// Delete a project with everything that it has, for good
+    Delete {
+        id: String,
+        /// The id again; without it, it is asked for
+        #[arg(long, value_name = "ID")]
+        confirm: Option<String>,
     },
     /// List all projects
     List,
@@ -51,6 +64,7 @@ impl Command {
         match self {
             Self::Create { name, internal: true, .. } => create_internal(tools, name).await,
             Self::Create { name, id, .. } => create(tools, &name.unwrap_or_default(), id).await,
+            Self::Delete { id, confirm } => delete(tools, &id, confirm).await,
             Self::List => list(tools).await,
             Self::Show { id } => show(&find(tools, &id).await?.project),
             Self::Keys { id } => new_keys(tools, &id).await,
@@ -95,6 +109,35 @@ async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role
         Err(store::Error::Conflict(_)) => bail!("there is a project {} already", project.id),
         Err(error) => return Err(error.into()),
     }
+    Ok(())
+}
+
+async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Result<()> {
+    let project = find(tools, id).await?.project;
+    if project.id.is_internal() {
+        bail!("the project whose users own projects cannot be deleted");
+    }
+    let confirmed = match confirm {
+        Some(again) => again,
+        None => {
+            eprint!("This deletes {:?} with all its users, teams and mails. Type its id to go on: ", project.display_name);
+            let mut line = String::new();
+            std::io::stdin().read_line(&mut line).context("the id cannot be read")?;
+            line
+        }
+    };
+    if confirmed.trim() != project.id.as_str() {
+        bail!("{:?} is not the id of the project: nothing was deleted", confirmed.trim());
+    }
+    let now = tools.clock.now();
+    match tools.store.end_project(&project, now).await {
+        Ok(()) => {}
+        Err(store::Error::Conflict(_)) => bail!("somebody else deleted the project at the same time"),
+        Err(error) => return Err(error.into()),
+    }
+    let purge = tools.store.purge_project(&project.id, project.created_at, now, Instant::now() + PURGE).await?;
+    let rest = if purge == Purge::Unfinished { "; a worker deletes the rest of what it had" } else { "" };
+    println!("deleted {}{rest}", project.id);
     Ok(())
 }
 

@@ -118,5 +118,17 @@ async fn the_engine_is_served_to_other_processes() {
     succeeds(&table(&["project", "set", &id, "display_name=Changed"]));
     assert_eq!(display_name(&first, &id).await, "Changed");
 
+    // Nothing is deleted without its id.
+    let nothing = fails(&table(&["project", "delete", &id, "--confirm", "Changed"]));
+    assert!(nothing.contains("nothing was deleted"), "{nothing}");
+    assert_eq!(display_name(&first, &id).await, "Changed");
+    assert_eq!(succeeds(&table(&["project", "delete", &id, "--confirm", &id])), format!("deleted {id}\n"));
+    assert!(!succeeds(&table(&["project", "list"])).contains(&id));
+    assert!(fails(&table(&["project", "delete", &id, "--confirm", &id])).contains("there is no project"));
+
+    // A gateway makes the project that owns others at its start; a table of AWS gets it once, by command.
+    assert!(fails(&table(&["project", "create", "--internal"])).contains("internal"));
+    assert!(fails(&table(&["project", "delete", "internal", "--confirm", "internal"])).contains("cannot be deleted"));
+
     assert!(fails(&run(&["project", "list", "--table", "gatelet"])).contains("GATELET_SECRET"));
 }
