@@ -30,8 +30,8 @@ const SAME: &[(&str, &str)] = &[
     ("users-me-delete", "users-user-delete"),
 ];
 
-/// All the other tests run once more, in a process that writes down what their operations do. What is counted may read an item beside it: where an answer of the
-/// table was lost, or a race was, which is too rare to wait for.
+/// All the other tests run once more, in a process that writes down what their operations do. What is counted may read an item beside it:
+/// where an answer of the table was lost, or a race was, which is too rare to wait for.
 #[test]
 fn a_role_has_nothing_to_spare() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("actions-{}", std::process::id()));

@@ -1,8 +1,8 @@
 //! Who asks, and what they may do: the headers of a request become an [`Access`], in the order of WIRE.md §1.4, the first failure wins.
 //!
-//! An operation that takes `Access<Server>` cannot run without the server key, or the admin access token of somebody who owns the project. Authentication costs one round trip: project, key and
-//! user are one `BatchGetItem`, beside which the request is counted; the access token is verified locally. A session is not read: a token outlives its session by its ten
-//! minutes at most (WIRE.md §5.5).
+//! An operation that takes `Access<Server>` cannot run without the server key, or the admin access token of somebody who owns the project.
+//! Authentication costs one round trip: project, key and user are one `BatchGetItem`, beside which the request is counted; the access token
+//! is verified locally. A session is not read: a token outlives its session by its ten minutes at most (WIRE.md §5.5).
 
 use std::collections::HashSet;
 use std::marker::PhantomData;
