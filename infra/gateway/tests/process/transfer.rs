@@ -49,9 +49,9 @@ async fn accounts_and_sessions_work_on_the_table_that_a_gateways_data_moved_to()
         command.env("AWS_ENDPOINT_URL_DYNAMODB", &endpoint).env("AWS_REGION", "local");
         end_of(command.env("AWS_ACCESS_KEY_ID", "local").env("AWS_SECRET_ACCESS_KEY", "local"))
     };
-    // The other gateway has published content with links to itself: that is not overwritten without a word.
+    // The other gateway has content with links to itself, and a project of its own for owners: that is not overwritten without a word.
     let refused = fails(&import(&[]));
-    assert!(refused.contains("CONTENT") && refused.contains("they were kept"), "{refused}");
+    assert!(refused.contains("are there already and differ") && refused.contains("they were kept"), "{refused}");
     works(&other, &project, &refresh_token).await;
     let imported = succeeds(&import(&["--overwrite"]));
     assert!(imported.starts_with("Imported ") && imported.contains(" 0 were there already"), "{imported}");
