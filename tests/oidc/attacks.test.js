@@ -66,10 +66,15 @@ test("a code is worth nothing without the verifier of its flow, nor at another r
   const [mine, other] = [await w.toApp(new Visitor(), { login: account() }), await w.toApp(new Visitor(), { login: account() })];
   const code = mine.landed.searchParams.get("code");
   await assertInvalidCode(await w.exchange(code, other.verifier));
-  await assertInvalidCode(await w.exchange(code, mine.verifier, { redirect_uri: `${REDIRECT_URI}/other` }));
+  await assertInvalidCode(await w.exchange(code, other.verifier, { redirect_uri: `${REDIRECT_URI}/other` }));
   const { status, body } = await w.exchange(code, mine.verifier);
   assert.equal(status, 200, "whoever guessed wrong did not take the code from its owner");
   assert.ok((await w.me(body.access_token)).id);
+
+  // Its owner, who has the verifier, was led to another place: the code is over.
+  const astray = other.landed.searchParams.get("code");
+  await assertInvalidCode(await w.exchange(astray, other.verifier, { redirect_uri: `${REDIRECT_URI}/other` }));
+  await assertInvalidCode(await w.exchange(astray, other.verifier));
 });
 
 test("a code of the provider that belongs to another flow is not taken", async () => {
