@@ -15,6 +15,7 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
+use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::de::DeserializeOwned;
 use shared::entropy::Entropy;
@@ -182,12 +183,13 @@ impl HttpConnector for Connector {
             let reads = matches!(operation.as_str(), "GetItem" | "BatchGetItem" | "Query" | "Scan" | "DescribeTable");
             let touches_outbox = !reads && body.windows(3).any(|window| window == b"\"M#");
             let database = connector.database.clone();
+            let loses_answers = connector.observer.is_some();
             let result = if reads {
-                dispatch(&database, &operation, &body)
+                dispatch(&database, &operation, &body, loses_answers)
             } else {
                 let task = tokio::task::spawn_blocking({
                     let operation = operation.clone();
-                    move || dispatch(&database, &operation, &body)
+                    move || dispatch(&database, &operation, &body, loses_answers)
                 });
                 let result = task.await.map_err(|error| ConnectorError::other(error.into(), None))?;
                 if let (Some(commits), Ok(_)) = (connector.commits.get(), &result) {
@@ -232,7 +234,10 @@ fn response(status: u16, body: String) -> Result<HttpResponse, ConnectorError> {
 }
 
 /// Runs one operation of DynamoDB's API on the engine.
-fn dispatch(database: &Database, operation: &str, body: &[u8]) -> Result<String, DynoxideError> {
+///
+/// The token of a transaction, by which one is not made twice whose answer was lost, is worth its price only where that can happen: the
+/// engine copies and digests the whole request for it, and keeps each for ten minutes.
+fn dispatch(database: &Database, operation: &str, body: &[u8], loses_answers: bool) -> Result<String, DynoxideError> {
     match operation {
         "GetItem" => answer(body, |request| database.get_item(request)),
         "BatchGetItem" => answer(body, |request| database.batch_get_item(request)),
@@ -241,7 +246,10 @@ fn dispatch(database: &Database, operation: &str, body: &[u8]) -> Result<String,
         "PutItem" => answer(body, |request| database.put_item(request)),
         "UpdateItem" => answer(body, |request| database.update_item(request)),
         "DeleteItem" => answer(body, |request| database.delete_item(request)),
-        "TransactWriteItems" => answer(body, |request| database.transact_write_items(request)),
+        "TransactWriteItems" => answer(body, |mut request: TransactWriteItemsRequest| {
+            request.client_request_token = request.client_request_token.filter(|_| loses_answers);
+            database.transact_write_items(request)
+        }),
         "BatchWriteItem" => answer(body, |request| database.batch_write_item(request)),
         "CreateTable" => answer(body, |request| database.create_table(request)),
         "UpdateTable" => answer(body, |request| database.update_table(request)),

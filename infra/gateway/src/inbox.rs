@@ -1,14 +1,15 @@
 //! The inbox: where the gateway's mails go in place of SES.
 //!
 //! Mails are files of JSON in the data folder, written before the sender is told that the mail is out, so that what the outbox calls sent
-//! is there after a crash. `--memory` keeps them in memory.
+//! is there after a crash. Memory has of each mail what it is found by; `--memory` keeps all of it there.
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::clock::Clock;
 use shared::mail::send::{Mail, Mailer};
@@ -16,7 +17,7 @@ use shared::model::outbox::Failure;
 use shared::model::outbox_work::Outcome;
 
 /// How many mails the inbox keeps; the oldest go first.
-const KEPT: usize = 10_000;
+pub const KEPT: usize = 10_000;
 
 /// A mail that was delivered to the inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,10 +32,21 @@ pub struct Message {
     pub outbox_id: String,
 }
 
+/// What memory has of a mail.
+#[derive(Deserialize)]
+struct Known {
+    id: String,
+    to: Vec<String>,
+    sent_at_millis: i64,
+    /// The mail itself, where there is no folder.
+    #[serde(skip)]
+    message: Option<Message>,
+}
+
 /// The sink of all mails of a gateway. Cheap to clone.
 #[derive(Clone)]
 pub struct Inbox {
-    messages: Arc<Mutex<VecDeque<Message>>>,
+    mails: Arc<Mutex<VecDeque<Known>>>,
     folder: Option<PathBuf>,
     clock: Clock,
 }
@@ -42,37 +54,44 @@ pub struct Inbox {
 impl Inbox {
     /// An inbox in a folder, or in memory.
     pub fn open(folder: Option<PathBuf>, clock: Clock) -> std::io::Result<Self> {
-        let mut messages: Vec<Message> = Vec::new();
+        let mut mails: Vec<Known> = Vec::new();
         if let Some(folder) = &folder {
             std::fs::create_dir_all(folder)?;
             for entry in std::fs::read_dir(folder)? {
                 // A file that a crash left half written was never answered for.
-                messages.extend(std::fs::read(entry?.path()).ok().and_then(|bytes| serde_json::from_slice::<Message>(&bytes).ok()));
+                mails.extend(read(&entry?.path()));
             }
         }
-        messages.sort_by_key(|message| message.sent_at_millis);
-        Ok(Self { messages: Arc::new(Mutex::new(messages.into())), folder, clock })
+        mails.sort_by_key(|mail| mail.sent_at_millis);
+        Ok(Self { mails: Arc::new(Mutex::new(mails.into())), folder, clock })
     }
 
-    /// Mails to an address, or all, newest first.
-    pub fn messages(&self, to: Option<&str>) -> Vec<Message> {
-        let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = |message: &&Message| to.is_none_or(|to| message.to.iter().any(|address| address.eq_ignore_ascii_case(to.trim())));
-        messages.iter().rev().filter(wanted).cloned().collect()
+    /// The newest mails to an address, or to all, newest first.
+    pub fn messages(&self, to: Option<&str>, limit: usize) -> Vec<Message> {
+        let wanted = |mail: &&Known| to.is_none_or(|to| mail.to.iter().any(|address| address.eq_ignore_ascii_case(to.trim())));
+        let found: Vec<(String, Option<Message>)> = {
+            let mails = self.mails.lock().unwrap_or_else(PoisonError::into_inner);
+            mails.iter().rev().filter(wanted).take(limit).map(|mail| (mail.id.clone(), mail.message.clone())).collect()
+        };
+        found.into_iter().filter_map(|(id, message)| message.or_else(|| read(&self.file(&id)?))).collect()
     }
 
     /// Throws all mails away.
     pub fn clear(&self) -> std::io::Result<()> {
-        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        for message in messages.drain(..) {
-            self.remove_file(&message.id)?;
+        let mut mails = self.mails.lock().unwrap_or_else(PoisonError::into_inner);
+        for mail in mails.drain(..) {
+            self.remove_file(&mail.id)?;
         }
         Ok(())
     }
 
+    fn file(&self, id: &str) -> Option<PathBuf> {
+        self.folder.as_ref().map(|folder| folder.join(format!("{id}.json")))
+    }
+
     fn remove_file(&self, id: &str) -> std::io::Result<()> {
-        let Some(folder) = &self.folder else { return Ok(()) };
-        match std::fs::remove_file(folder.join(format!("{id}.json"))) {
+        let Some(file) = self.file(id) else { return Ok(()) };
+        match std::fs::remove_file(file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
@@ -90,18 +109,24 @@ impl Inbox {
             sent_at_millis: self.clock.now().as_millisecond(),
             outbox_id: mail.id.to_string(),
         };
-        if let Some(folder) = &self.folder {
-            std::fs::write(folder.join(format!("{}.json", message.id)), serde_json::to_vec(&message)?)?;
+        let file = self.file(&message.id);
+        if let Some(file) = &file {
+            std::fs::write(file, serde_json::to_vec(&message)?)?;
         }
-        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        messages.push_back(message);
-        while messages.len() > KEPT {
-            if let Some(oldest) = messages.pop_front() {
+        let (id, to, sent_at_millis) = (message.id.clone(), message.to.clone(), message.sent_at_millis);
+        let mut mails = self.mails.lock().unwrap_or_else(PoisonError::into_inner);
+        mails.push_back(Known { id, to, sent_at_millis, message: file.is_none().then_some(message) });
+        while mails.len() > KEPT {
+            if let Some(oldest) = mails.pop_front() {
                 self.remove_file(&oldest.id)?;
             }
         }
         Ok(())
     }
+}
+
+fn read<T: DeserializeOwned>(file: &Path) -> Option<T> {
+    serde_json::from_slice(&std::fs::read(file).ok()?).ok()
 }
 
 impl Mailer for Inbox {

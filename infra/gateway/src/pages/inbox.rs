@@ -8,7 +8,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use shared::http::Json;
 
-use crate::inbox::{Inbox, Message};
+use crate::inbox::{Inbox, KEPT, Message};
 
 /// The page lists and shows mails by way of the JSON beside it. A mail's HTML is shown in a frame without scripts or origin.
 const PAGE: &str = include_str!("inbox.html");
@@ -28,9 +28,13 @@ async fn page() -> impl IntoResponse {
     (headers, Html(PAGE))
 }
 
+/// How many mails are listed when nobody says.
+const LISTED: usize = 200;
+
 #[derive(Deserialize)]
 struct ListQuery {
     to: Option<String>,
+    limit: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -39,8 +43,14 @@ struct Messages {
 }
 
 async fn list(State(inbox): State<Inbox>, Query(query): Query<ListQuery>) -> Response {
-    ([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(Messages { items: inbox.messages(query.to.as_deref()) }))
-        .into_response()
+    let limit = query.limit.unwrap_or(LISTED).min(KEPT);
+    match tokio::task::spawn_blocking(move || inbox.messages(query.to.as_deref(), limit)).await {
+        Ok(items) => ([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(Messages { items })).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "the inbox cannot be read");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
 }
 
 async fn clear(State(inbox): State<Inbox>) -> Response {

@@ -101,7 +101,7 @@ async fn a_gateway_that_is_killed_at_every_step_of_a_thousand_mails_sends_each_o
     // What a dead worker had claimed is taken up, or given up, once its lease is over.
     let last = service.start(None, "1500");
     let entries = service.settled(&last).await;
-    let inbox: Value = last.get("/inbox/api/messages").await.json().await.unwrap();
+    let inbox: Value = last.get("/inbox/api/messages?limit=10000").await.json().await.unwrap();
     let mut received: BTreeMap<&str, usize> = BTreeMap::new();
     for message in inbox["items"].as_array().unwrap() {
         *received.entry(message["outbox_id"].as_str().unwrap()).or_default() += 1;
