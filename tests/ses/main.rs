@@ -21,12 +21,16 @@ const PATIENCE: Duration = Duration::from_millis(600);
 
 /// The sender of a deployment, at another endpoint.
 fn ses(url: &str, configuration_set: Option<&str>) -> Ses {
+    ses_that_waits(PATIENCE, url, configuration_set)
+}
+
+fn ses_that_waits(patience: Duration, url: &str, configuration_set: Option<&str>) -> Ses {
     let config = Config::builder()
         .region(Region::from_static("eu-central-1"))
         .credentials_provider(Credentials::new("test", "test", None, None, "test"))
         .endpoint_url(url)
         .http_client(AwsHttp::from_env().unwrap());
-    Ses::new(config, configuration_set.map(str::to_owned), PATIENCE, Clock::system())
+    Ses::new(config, configuration_set.map(str::to_owned), patience, Clock::system())
 }
 
 /// A service with one mail to `ada@example.com` in its outbox, and the id of that.

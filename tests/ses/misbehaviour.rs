@@ -1,11 +1,14 @@
 //! What becomes of a mail when SES refuses, is silent, or is cut off: tried again is only what surely did not go out.
 
+use std::net::TcpStream;
+use std::time::Duration;
+
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::TestApp;
 
 use super::endpoint::{Behaviour, Endpoint};
-use super::{deliver, entry, outbox, ses};
+use super::{deliver, entry, outbox, ses, ses_that_waits};
 
 fn taken() -> Behaviour {
     Behaviour::Answer(200, json!({ "MessageId": "0107" }))
@@ -138,6 +141,30 @@ async fn a_mail_service_that_cannot_be_reached_is_tried_again() {
     deliver(&app, &ses(&url, None)).await;
     let first = entry(&app, &id).await;
     assert_eq!((&first["status"], &first["send_retries"]), (&json!("scheduled"), &json!(1)), "{first}");
+
+    let endpoint = Endpoint::start(vec![taken()]).await;
+    app.advance(SignedDuration::from_secs(60));
+    deliver(&app, &ses(&endpoint.url, None)).await;
+    assert_eq!((&entry(&app, &id).await["status"], endpoint.requests().len()), (&json!("sent"), 1));
+}
+
+#[tokio::test]
+async fn a_mail_service_that_takes_no_connection_in_time_is_tried_again() {
+    // Nobody accepts, so that connections wait for their turn, and then for being established at all.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut waiting = Vec::new();
+    while let Ok(connection) = TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
+        waiting.push(connection);
+        assert!(waiting.len() < 100, "the queue of connections is never full");
+    }
+    let (app, id) = outbox(json!({})).await;
+    deliver(&app, &ses_that_waits(Duration::from_secs(20), &format!("http://{address}"), None)).await;
+    let first = entry(&app, &id).await;
+    assert_eq!((&first["status"], &first["send_retries"]), (&json!("scheduled"), &json!(1)), "{first}");
+    assert_eq!(first["send_attempt_errors"][0]["external_details"]["errorType"], "TIMEOUT", "{first}");
 
     let endpoint = Endpoint::start(vec![taken()]).await;
     app.advance(SignedDuration::from_secs(60));

@@ -18,7 +18,7 @@ impl TestApp {
     /// Delivers, and gives the mails to an address, newest first.
     pub async fn mails(&self, to: &str) -> Vec<Mail> {
         self.deliver().await;
-        self.inbox.messages(Some(to), usize::MAX).into_iter().map(Mail).collect()
+        self.inbox.messages(Some(to)).into_iter().map(Mail).collect()
     }
 
     /// Delivers, and gives the newest mail to an address.

@@ -46,7 +46,7 @@ pub async fn handle(
         if !matches(&headers, row.version) {
             return Err(KnownError::PreconditionFailed.into());
         }
-        let entry = row.entry.apply(body.clone(), app.clock.now()).map_err(|NotEditable(status)| KnownError::EmailNotEditable {
+        let entry = row.entry.clone().apply(body.clone(), app.clock.now()).map_err(|NotEditable(status)| KnownError::EmailNotEditable {
             email_id: path.id.to_string(),
             status: status.name().replace('-', "_").to_uppercase(),
         })?;
@@ -55,7 +55,7 @@ pub async fn handle(
                 .into_error("PATCH", ROUTE.path)
                 .into());
         }
-        match app.store.replace_outbox_entry(project, &entry, row.version).await {
+        match app.store.replace_outbox_entry(&row, &entry).await {
             Ok(()) => return Ok(Entry::of(&entry, row.version + 1)),
             Err(store::Error::Conflict(_)) => {}
             Err(error) => return Err(error.into()),

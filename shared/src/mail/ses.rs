@@ -6,6 +6,7 @@
 
 use std::error::Error as StdError;
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -77,7 +78,7 @@ impl Ses {
                 outcome.because(format!("{code}: {message}"))
             }
             SdkError::DispatchFailure(failure) if failure.as_connector_error().is_some_and(|error| was_never_connected(error)) => {
-                let class = if failure.is_timeout() { "TIMEOUT" } else { "TEMPORARY" };
+                let class = if is_timeout(error) { "TIMEOUT" } else { "TEMPORARY" };
                 Outcome::Retryable(self.failure(class, "the mail service cannot be reached"))
             }
             SdkError::ConstructionFailure(_) => Outcome::Final(self.failure("REJECTED", "the mail is not one that can be sent")),
@@ -117,14 +118,20 @@ fn was_never_connected(error: &(dyn StdError + 'static)) -> bool {
     let is_connect = |error: &(dyn StdError + 'static)| {
         error.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(hyper_util::client::legacy::Error::is_connect)
     };
-    std::iter::successors(Some(error), |error: &&(dyn StdError + 'static)| (*error).source()).any(is_connect)
+    chain(error).any(is_connect)
+}
+
+fn is_timeout(error: &(dyn StdError + 'static)) -> bool {
+    chain(error).any(|error| error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::TimedOut))
 }
 
 /// An error and what caused it, in one line.
 fn causes(error: &(dyn StdError + 'static)) -> String {
-    let chain: Vec<String> =
-        std::iter::successors(Some(error), |error: &&(dyn StdError + 'static)| (*error).source()).map(ToString::to_string).collect();
-    chain.join(": ")
+    chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+fn chain<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error| error.source())
 }
 
 fn content(mail: &Mail) -> Result<EmailContent, BuildError> {

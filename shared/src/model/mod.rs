@@ -27,6 +27,7 @@ pub mod outbox_view;
 #[cfg(test)]
 mod outbox_walks;
 pub mod outbox_work;
+mod packed_text;
 pub mod password;
 pub mod permission;
 #[cfg(test)]

@@ -85,9 +85,9 @@ pub struct Source {
     pub builtin: Option<Builtin>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "super::packed_text")]
     pub html: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "super::packed_text")]
     pub text: Option<String>,
     /// Absent: the mail has no theme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,7 +233,9 @@ pub struct Rendered {
     pub started_at: Millis,
     pub at: Millis,
     pub subject: String,
+    #[serde(default, with = "super::packed_text")]
     pub html: Option<String>,
+    #[serde(default, with = "super::packed_text")]
     pub text: Option<String>,
     /// Where its recipient refuses mails of its kind, if that is possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,8 +9,10 @@ use super::outbox_reports::Reports;
 use super::outbox_status::Move;
 use super::session::after;
 
-/// Largest entry, in bytes of its JSON: an item of DynamoDB has 400 KB at most, with its keys and what workers add later.
+/// Largest entry, in bytes of its texts: an item of DynamoDB has 400 KB at most, with its keys and what workers add later.
 pub const MAX_BYTES: usize = 360_000;
+/// What an entry has beside its texts and variables, about.
+const OTHER_BYTES: usize = 2048;
 
 /// What became of an attempt to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +137,17 @@ impl OutboxEntry {
 
     /// Whether the table could not keep the entry.
     pub fn is_too_large(&self) -> bool {
-        serde_json::to_vec(self).map_or(true, |json| json.len() > MAX_BYTES)
+        self.bytes() > MAX_BYTES
+    }
+
+    /// About how many bytes it has, before its texts are compressed.
+    pub fn bytes(&self) -> usize {
+        let source = [&self.source.subject, &self.source.html, &self.source.text];
+        let rendered = self.rendered.iter().flat_map(|mail| [mail.html.as_ref(), mail.text.as_ref(), Some(&mail.subject)]);
+        let texts = source.into_iter().map(Option::as_ref).chain(rendered).flatten().map(String::len).sum::<usize>();
+        let variables =
+            if self.variables.is_empty() { 0 } else { serde_json::to_vec(&self.variables).map_or(MAX_BYTES, |json| json.len()) };
+        OTHER_BYTES + texts + variables
     }
 
     fn may(&self, by: Move) -> bool {

@@ -25,8 +25,6 @@ const PAGE: usize = 2000;
 pub const MAX_RECIPIENTS: usize = PAGE * (MAX_WRITES - 2);
 /// Bytes of the entries of one transaction, of which DynamoDB takes 4 MB.
 const MAX_BYTES: usize = 3_000_000;
-/// What an entry has beside its sources, about.
-const ENTRY_BYTES: usize = 2048;
 
 /// A broadcast as far as it is expanded.
 #[derive(Debug)]
@@ -53,9 +51,8 @@ fn page_key(project: &ProjectId, id: BroadcastId, page: usize) -> Key {
 
 /// How many entries like this one a transaction takes.
 pub fn entries_at_once(mail: &OutboxEntry) -> usize {
-    let bytes = ENTRY_BYTES + serde_json::to_vec(mail).map_or(0, |json| json.len());
     // One write moves the head on, and one deletes a page.
-    (MAX_BYTES / bytes).clamp(1, MAX_WRITES - 2)
+    (MAX_BYTES / mail.bytes()).clamp(1, MAX_WRITES - 2)
 }
 
 /// The entry of one recipient.

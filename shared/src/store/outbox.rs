@@ -8,13 +8,14 @@
 //! Every write of an entry is conditional on the version that was read, so that of an edit and a worker one wins and the other looks
 //! again. An entry costs one unit for each KB and index to write.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::outbox_work::{self, Waiting};
 use super::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
 use crate::model::id::{EmailId, ProjectId};
-use crate::model::outbox::OutboxEntry;
+use crate::model::outbox::{OutboxEntry, Source};
 
 /// An entry with the version that a change of it is conditional on.
 #[derive(Debug, Clone)]
@@ -71,22 +72,58 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
     Ok(write)
 }
 
-/// Replaces an entry that nobody changed since `version`.
-pub(super) fn replacement(project: &ProjectId, entry: &OutboxEntry, version: u64) -> Result<Write, Error> {
-    let waiting = outbox_work::waiting(project, entry);
-    let expression = match waiting {
-        Some(_) => "SET d = :d, version = :new, gsi2pk = :workpk, gsi2sk = :worksk",
-        None => "SET d = :d, version = :new REMOVE gsi2pk, gsi2sk",
-    };
-    let write = Write::update(entry_key(project, entry.id), expression)
+/// Replaces an entry that nobody changed since it was read: what differs of it, so that its texts are not sent with every move.
+pub(super) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {
+    let Changes { set, removed } = Changes::of(&row.entry, next)?;
+    let mut write = Write::update(entry_key(&row.project, next.id), String::new())
         .on("version = :old")
-        .entity(":d", entry)?
-        .value(":old", integer(version))
-        .value(":new", integer(version + 1));
-    Ok(match waiting {
-        Some(Waiting { partition, position }) => write.value(":workpk", string(partition)).value(":worksk", string(position)),
-        None => write,
-    })
+        .value(":old", integer(row.version))
+        .value(":new", integer(row.version + 1));
+    let mut sets = vec!["version = :new".to_owned()];
+    let mut removes = Vec::new();
+    for (number, (field, value)) in set.into_iter().enumerate() {
+        sets.push(format!("d.#set{number} = :set{number}"));
+        write = write.name(&format!("#set{number}"), &field).value(&format!(":set{number}"), value);
+    }
+    for (number, field) in removed.into_iter().enumerate() {
+        removes.push(format!("d.#removed{number}"));
+        write = write.name(&format!("#removed{number}"), &field);
+    }
+    match outbox_work::waiting(&row.project, next) {
+        Some(Waiting { partition, position }) => {
+            sets.push("gsi2pk = :workpk, gsi2sk = :worksk".to_owned());
+            write = write.value(":workpk", string(partition)).value(":worksk", string(position));
+        }
+        None => removes.push("gsi2pk, gsi2sk".to_owned()),
+    }
+    let removes = if removes.is_empty() { String::new() } else { format!(" REMOVE {}", removes.join(", ")) };
+    Ok(write.expression(format!("SET {}{removes}", sets.join(", "))))
+}
+
+/// The fields by which two states of an entry differ.
+struct Changes {
+    set: Vec<(String, AttributeValue)>,
+    removed: Vec<String>,
+}
+
+impl Changes {
+    fn of(old: &OutboxEntry, new: &OutboxEntry) -> Result<Self, Error> {
+        // The texts are looked at before they are compressed.
+        let (is_same_source, is_same_mail) = (old.source == new.source, old.rendered == new.rendered);
+        let fields = |entry: &OutboxEntry| -> Result<Item, Error> {
+            let mut entry = entry.clone();
+            if is_same_source {
+                entry.source = Source::default();
+            }
+            if is_same_mail {
+                entry.rendered = None;
+            }
+            Ok(serde_dynamo::to_item(entry)?)
+        };
+        let (mut old, new) = (fields(old)?, fields(new)?);
+        let set = new.into_iter().filter(|(name, value)| old.remove(name).as_ref() != Some(value)).collect();
+        Ok(Self { set, removed: old.into_keys().collect() })
+    }
 }
 
 /// Writes what costs as much as a new entry and is none: no list has it, no worker finds it, and TTL takes it away.
@@ -111,8 +148,8 @@ impl Store {
         Ok(keys.iter().filter_map(|key| items.take(key)).filter_map(readable).collect())
     }
 
-    /// Replaces an entry that nobody changed since `version`; `Conflict` otherwise.
-    pub async fn replace_outbox_entry(&self, project: &ProjectId, entry: &OutboxEntry, version: u64) -> Result<(), Error> {
-        self.write(replacement(project, entry, version)?).await
+    /// Replaces an entry that nobody changed since it was read; `Conflict` otherwise.
+    pub async fn replace_outbox_entry(&self, row: &OutboxRow, next: &OutboxEntry) -> Result<(), Error> {
+        self.write(replacement(row, next)?).await
     }
 }

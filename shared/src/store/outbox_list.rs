@@ -54,7 +54,7 @@ impl OutboxPage {
     }
 
     fn push(&mut self, entry: OutboxEntry) {
-        self.bytes += serde_json::to_vec(&entry).map_or(0, |json| json.len());
+        self.bytes += entry.bytes();
         self.entries.push(entry);
     }
 }

@@ -28,17 +28,13 @@ impl OutboxMove {
     fn made(self) -> OutboxRow {
         OutboxRow { project: self.row.project, entry: self.next, version: self.row.version + 1 }
     }
-
-    fn bytes(&self) -> usize {
-        serde_json::to_vec(&self.next).map_or(MAX_BYTES, |json| json.len())
-    }
 }
 
 /// Moves in the parts in which they can be made.
 pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {
     let (mut parts, mut bytes) = (Vec::<Vec<OutboxMove>>::new(), 0);
     for one in moves {
-        let size = one.bytes();
+        let size = one.next.bytes();
         match parts.last_mut().filter(|part| part.len() < AT_ONCE && bytes + size <= MAX_BYTES) {
             Some(part) => {
                 bytes += size;
@@ -76,8 +72,7 @@ impl Store {
     }
 
     async fn try_move(&self, moves: &[OutboxMove]) -> Result<(), Error> {
-        let mut writes =
-            moves.iter().map(|one| replacement(&one.row.project, &one.next, one.row.version)).collect::<Result<Vec<Write>, Error>>()?;
+        let mut writes = moves.iter().map(|one| replacement(&one.row, &one.next)).collect::<Result<Vec<Write>, Error>>()?;
         writes.extend(counts_of(moves));
         match writes.len() {
             0 => Ok(()),

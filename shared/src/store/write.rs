@@ -55,6 +55,11 @@ impl Write {
         Self::new(key, Kind::Update(expression.into()))
     }
 
+    /// Sets the expression of an update.
+    pub(super) fn expression(self, expression: String) -> Self {
+        Self { kind: Kind::Update(expression), ..self }
+    }
+
     pub(super) fn delete(key: Key) -> Self {
         Self::new(key, Kind::Delete)
     }
@@ -110,23 +115,16 @@ impl Write {
         self.attribute("ttl", integer(time.as_second()))
     }
 
-    fn values(&self) -> Option<Item> {
-        (!self.values.is_empty()).then(|| self.values.clone())
-    }
-
-    fn names(&self) -> Option<HashMap<String, String>> {
-        (!self.names.is_empty()).then(|| self.names.clone())
-    }
-
     pub(super) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
-        let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
+        let Self { key, kind, condition, values, names, .. } = self;
+        let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
         let item = TransactWriteItem::builder();
-        let item = match self.kind {
+        let item = match kind {
             Kind::Put(put) => item.put(
                 Put::builder()
                     .table_name(table)
                     .set_item(Some(put))
-                    .set_condition_expression(self.condition)
+                    .set_condition_expression(condition)
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .build()
@@ -137,7 +135,7 @@ impl Write {
                     .table_name(table)
                     .set_key(key)
                     .update_expression(expression)
-                    .set_condition_expression(self.condition)
+                    .set_condition_expression(condition)
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .build()
@@ -147,7 +145,7 @@ impl Write {
                 Delete::builder()
                     .table_name(table)
                     .set_key(key)
-                    .set_condition_expression(self.condition)
+                    .set_condition_expression(condition)
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .build()
@@ -157,7 +155,7 @@ impl Write {
                 ConditionCheck::builder()
                     .table_name(table)
                     .set_key(key)
-                    .set_condition_expression(self.condition)
+                    .set_condition_expression(condition)
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .build()
@@ -196,13 +194,14 @@ impl Write {
 
     /// Sends the write alone. A failure says whether an answer was lost before it.
     pub(super) async fn send(self, client: &Client, table: &str) -> Result<(), (Error, bool)> {
-        let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
-        match self.kind {
+        let Self { key, kind, condition, values, names, .. } = self;
+        let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
+        match kind {
             Kind::Put(item) => client
                 .put_item()
                 .table_name(table)
                 .set_item(Some(item))
-                .set_condition_expression(self.condition)
+                .set_condition_expression(condition)
                 .set_expression_attribute_names(names)
                 .set_expression_attribute_values(values)
                 .send()
@@ -214,7 +213,7 @@ impl Write {
                 .table_name(table)
                 .set_key(key)
                 .update_expression(expression)
-                .set_condition_expression(self.condition)
+                .set_condition_expression(condition)
                 .set_expression_attribute_names(names)
                 .set_expression_attribute_values(values)
                 .send()
@@ -225,7 +224,7 @@ impl Write {
                 .delete_item()
                 .table_name(table)
                 .set_key(key)
-                .set_condition_expression(self.condition)
+                .set_condition_expression(condition)
                 .set_expression_attribute_names(names)
                 .set_expression_attribute_values(values)
                 .send()
@@ -238,14 +237,20 @@ impl Write {
 
     /// Sends an update and gives the item as it is afterwards.
     pub(super) async fn send_returning(self, client: &Client, table: &str) -> Result<Item, Error> {
-        let (values, names, key) = (self.values(), self.names(), Some(self.key.item()));
-        let Kind::Update(expression) = self.kind else { return Err(Error::Refused("only an update returns its item".to_owned())) };
+        let Self { key, kind, condition, values, names, .. } = self;
+        let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
+        let Kind::Update(expression) = kind else { return Err(Error::Refused("only an update returns its item".to_owned())) };
         let request = client.update_item().table_name(table).set_key(key).update_expression(expression);
-        let request = request.set_condition_expression(self.condition).set_expression_attribute_values(values);
+        let request = request.set_condition_expression(condition).set_expression_attribute_values(values);
         let request = request.set_expression_attribute_names(names);
         let answer = request.return_values(aws_sdk_dynamodb::types::ReturnValue::AllNew).send().await.map_err(failure)?;
         Ok(answer.attributes.unwrap_or_default())
     }
+}
+
+/// DynamoDB refuses empty ones.
+fn unless_empty<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
+    (!map.is_empty()).then_some(map)
 }
 
 fn judged<E: ProvideErrorMetadata + std::fmt::Debug>(error: SdkError<E>) -> (Error, bool) {

@@ -61,8 +61,8 @@ pub(crate) async fn read(app: &TestApp, id: &str) -> Value {
 pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry) -> Option<OutboxEntry>) {
     let id = EmailId::parse(id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
-    let entry = rule(row.entry).unwrap_or_else(|| panic!("{id} is not where this move begins"));
-    app.app.store.replace_outbox_entry(app.project_id(), &entry, row.version).await.unwrap();
+    let entry = rule(row.entry.clone()).unwrap_or_else(|| panic!("{id} is not where this move begins"));
+    app.app.store.replace_outbox_entry(&row, &entry).await.unwrap();
 }
 
 /// Sends a mail to a user and brings its entry into a state; gives its id.

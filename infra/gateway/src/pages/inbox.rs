@@ -5,10 +5,10 @@ use axum::extract::{Query, State};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use http::{HeaderName, HeaderValue, StatusCode, header};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use shared::http::Json;
 
-use crate::inbox::{Inbox, KEPT, Message};
+use crate::inbox::{Inbox, KEPT};
 
 /// The page lists and shows mails by way of the JSON beside it. A mail's HTML is shown in a frame without scripts or origin.
 const PAGE: &str = include_str!("inbox.html");
@@ -37,15 +37,10 @@ struct ListQuery {
     limit: Option<usize>,
 }
 
-#[derive(Serialize)]
-struct Messages {
-    items: Vec<Message>,
-}
-
 async fn list(State(inbox): State<Inbox>, Query(query): Query<ListQuery>) -> Response {
     let limit = query.limit.unwrap_or(LISTED).min(KEPT);
-    match tokio::task::spawn_blocking(move || inbox.messages(query.to.as_deref(), limit)).await {
-        Ok(items) => ([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(Messages { items })).into_response(),
+    match tokio::task::spawn_blocking(move || inbox.find(query.to.as_deref(), limit)).await {
+        Ok(found) => ([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(found)).into_response(),
         Err(error) => {
             tracing::error!(%error, "the inbox cannot be read");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()

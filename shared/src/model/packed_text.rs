@@ -1,0 +1,100 @@
+//! How a text is kept that may be long: compressed from a kilobyte on. The bodies of a mail are most of its entry, markup shrinks to a
+//! fourth, and a table is paid by size at every write.
+
+use std::fmt;
+
+use serde::de::{Deserializer, Error, Visitor};
+use serde::ser::Serializer;
+
+/// Shorter texts stay as they are.
+const FROM: usize = 1024;
+/// No text is longer than this, in bytes.
+const MAX: usize = 4 << 20;
+
+#[expect(clippy::ref_option, reason = "as serde calls it")]
+pub(super) fn serialize<S: Serializer>(text: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    match text {
+        Some(text) if text.len() >= FROM => serializer.serialize_bytes(&lz4_flex::compress_prepend_size(text.as_bytes())),
+        Some(text) => serializer.serialize_str(text),
+        None => serializer.serialize_none(),
+    }
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    deserializer.deserialize_any(Text)
+}
+
+struct Text;
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, or a compressed one")
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(text.to_owned()))
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Some(text))
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        let size = bytes.first_chunk().map_or(usize::MAX, |size| u32::from_le_bytes(*size) as usize);
+        if size > MAX {
+            return Err(E::custom("a compressed text says that it is too long"));
+        }
+        let text = lz4_flex::decompress_size_prepended(bytes).map_err(E::custom)?;
+        String::from_utf8(text).map(Some).map_err(E::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::types::AttributeValue;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Mail {
+        #[serde(default, with = "super")]
+        html: Option<String>,
+    }
+
+    fn kept(html: Option<String>) -> AttributeValue {
+        let mail: AttributeValue = serde_dynamo::to_attribute_value(&Mail { html }).unwrap();
+        mail.as_m().unwrap()["html"].clone()
+    }
+
+    #[test]
+    fn a_text_is_read_as_it_was_written_and_a_long_one_is_kept_compressed() {
+        for html in [None, Some(String::new()), Some("<p>ä</p>".to_owned()), Some("<p>ä</p>\n".repeat(5_000))] {
+            let kept = kept(html.clone());
+            assert_eq!(kept.is_b(), html.as_ref().is_some_and(|html| html.len() > 1024));
+            assert!(kept.as_b().is_ok_and(|bytes| bytes.as_ref().len() < 1000) || !kept.is_b());
+            let mail = AttributeValue::M([("html".to_owned(), kept)].into());
+            assert_eq!(serde_dynamo::from_attribute_value::<_, Mail>(mail).unwrap(), Mail { html });
+        }
+    }
+
+    #[test]
+    fn what_is_no_compressed_text_is_an_error() {
+        for bytes in [&b""[..], b"abc", b"\xff\xff\xff\xff", b"\x05\0\0\0", b"\x01\0\0\0\x10\xff"] {
+            let mail = AttributeValue::M([("html".to_owned(), AttributeValue::B(bytes.into()))].into());
+            assert!(serde_dynamo::from_attribute_value::<_, Mail>(mail).is_err(), "{bytes:?}");
+        }
+    }
+}
