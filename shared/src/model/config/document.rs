@@ -36,7 +36,9 @@ pub(super) fn defaults() -> Value {
         "onboarding": { "requireEmailVerification": false },
         "apiKeys": { "enabled": { "user": false, "team": false } },
         "emails": {
-            "server": { "isShared": true, "provider": "smtp", "senderName": null, "senderEmail": null },
+            "server": {
+                "isShared": true, "provider": "smtp", "host": null, "port": null, "username": null, "senderName": null, "senderEmail": null,
+            },
             "selectedThemeId": DEFAULT_THEME,
         },
     })
@@ -224,7 +226,7 @@ struct Emails {
     selected_theme_id: Option<ThemeId>,
 }
 
-/// Mails go by the deployment: of a server there is what they come from, and no host or password.
+/// With a host, mails go by that server; without one, by the deployment's.
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 struct Server {
@@ -232,6 +234,14 @@ struct Server {
     is_shared: Option<bool>,
     #[deserr(default)]
     provider: Option<String>,
+    #[deserr(default)]
+    host: Option<String>,
+    #[deserr(default)]
+    port: Option<u16>,
+    #[deserr(default)]
+    username: Option<String>,
+    #[deserr(default)]
+    password: Option<String>,
     #[deserr(default)]
     sender_name: Option<String>,
     #[deserr(default)]
@@ -286,6 +296,7 @@ impl<T: Deserr<E>, E: DeserializeError> Deserr<E> for Entries<T> {
 const PROVIDERS: &str = "auth.oauth.providers";
 const RULES: &str = "auth.signUpRules";
 const DOMAINS: &str = "domains.trustedDomains";
+const SERVER: &str = "emails.server";
 
 /// The project with the settings of a configuration, or what is wrong with it, by its paths.
 pub fn read(config: &Config, project: Project, secrets: &Secrets<'_>) -> Result<Project, Problems> {
@@ -373,11 +384,12 @@ impl Provider {
 
 impl Server {
     fn into_input(self) -> Result<EmailInput, Problems> {
-        if self.provider.is_some_and(|provider| provider != "smtp") {
-            return Err(Problems::one("emails.server.provider", "must be smtp"));
+        let Self { is_shared, provider, host, port, username, password, sender_name, sender_email } = self;
+        if provider.is_some_and(|provider| provider != "smtp") {
+            return Err(Problems::one(&format!("{SERVER}.provider"), "must be smtp"));
         }
-        let kind = if self.is_shared == Some(false) { "standard" } else { "shared" };
-        Ok(EmailInput { r#type: kind.to_owned(), sender_name: self.sender_name, sender_email: self.sender_email })
+        let kind = if is_shared == Some(false) { "standard" } else { "shared" };
+        Ok(EmailInput { r#type: kind.to_owned(), host, port, username, password, sender_name, sender_email })
     }
 }
 
@@ -419,9 +431,10 @@ impl Ids {
             let id = place.and_then(|(index, field)| Some((ids.get(index.parse::<usize>().ok()?)?, field)));
             return id.map_or_else(|| path.to_owned(), |(id, field)| format!("{path}.{id}{}", field_name(field)));
         }
+        if let Some(field) = error.path.strip_prefix("config.email_config.") {
+            return format!("{SERVER}.{}", field_name(field));
+        }
         let others = [
-            ("config.email_config.sender_email", "emails.server.senderEmail"),
-            ("config.email_config.sender_name", "emails.server.senderName"),
             ("config.team_creator_default_permissions", "rbac.defaultPermissions.teamCreator"),
             ("config.team_member_default_permissions", "rbac.defaultPermissions.teamMember"),
             ("config.user_default_permissions", "rbac.defaultPermissions.signUp"),

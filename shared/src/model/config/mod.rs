@@ -2,8 +2,8 @@
 //!
 //! A project keeps each setting once; the configuration and its levels are views of the same settings, each of the keys that it may hold
 //! ([`Level`]). To change some of them, the settings are written down as a configuration, keys are put in or taken out, and what that makes
-//! is read as a whole: a key that is missing has its default, and one wrong value changes nothing. Secrets of providers can be written and
-//! are never in a configuration that is read; a provider that is written without one keeps the one it had.
+//! is read as a whole: a key that is missing has its default, and one wrong value changes nothing. Secrets of providers and the password of
+//! the mail server can be written and are never in a configuration that is read; what is written without one keeps the one it had.
 
 mod document;
 mod level;
@@ -45,7 +45,7 @@ impl Config {
         let defaults = |occasion: Occasion| -> Map<_, _> {
             config.rbac.defaults(occasion).iter().map(|id| (id.to_string(), Value::Bool(true))).collect()
         };
-        let email = &config.email;
+        let (email, server) = (&config.email, config.email.server.as_ref());
         let nested = json!({
             "project": { "requirePublishableClientKey": config.require_publishable_client_key },
             "auth": {
@@ -69,6 +69,9 @@ impl Config {
                 "server": {
                     "isShared": email.sender_email.is_none(),
                     "provider": "smtp",
+                    "host": server.map(|server| &server.host),
+                    "port": server.map(|server| server.port),
+                    "username": server.and_then(|server| server.login.as_ref()).map(|login| &login.username),
                     "senderName": email.sender_name,
                     "senderEmail": email.sender_email,
                 },
@@ -130,8 +133,8 @@ impl Config {
         if !level.holds(key) {
             return Err(Problems::one(key, "is no key of this level"));
         }
-        if key.ends_with(".clientSecret") {
-            return Err(Problems::one(key, "cannot be reset: the provider would have none"));
+        if key.ends_with(".clientSecret") || key == "emails.server.password" {
+            return Err(Problems::one(key, "cannot be reset: what it is a secret of would have none"));
         }
         let below = format!("{key}.");
         self.0.retain(|path, _| !((path == key || path.starts_with(&below)) && level.holds(path)));

@@ -8,7 +8,8 @@ use crate::crypto::deployment_secret::DeploymentSecret;
 use crate::crypto::seal::Sealer;
 use crate::entropy::Entropy;
 use crate::model::id::ProjectId;
-use crate::model::project::Project;
+use crate::model::mail_server::MailServer;
+use crate::model::project::{EmailConfig, Project};
 use crate::model::project_patch::Secrets;
 
 fn object(value: Value) -> Map<String, Value> {
@@ -40,7 +41,10 @@ fn furnished() -> Project {
         "auth.signUpRules.b": { "condition": "email == 'a@b.c'", "action": { "type": "reject", "message": "no" }, "displayName": "B" },
         "domains.trustedDomains.web": { "baseUrl": "https://web.example.com/" },
         "domains.trustedDomains.app": { "baseUrl": "https://app.example.com", "handlerPath": "/x" },
-        "emails.server": { "isShared": false, "senderEmail": "notes@example.com", "senderName": "Notes" },
+        "emails.server": {
+            "isShared": false, "senderEmail": "notes@example.com", "senderName": "Notes",
+            "host": "mail.example.com", "port": 465, "username": "notes", "password": "secret",
+        },
         "rbac.defaultPermissions.teamMember": { "team_member": true, "team_admin": false },
     });
     merged(&project(), Level::Environment, values).expect("valid")
@@ -93,6 +97,45 @@ fn a_provider_keeps_its_secret_until_another_one_is_written() {
     assert_ne!(secret(&other), secret(&project));
 }
 
+fn with_server(fields: Value) -> Value {
+    let mut server = json!({ "isShared": false, "senderEmail": "notes@example.com" });
+    server.as_object_mut().expect("an object").extend(object(fields));
+    json!({ "emails.server": server })
+}
+
+#[test]
+fn a_mail_server_keeps_its_password_for_the_same_host_port_and_username_alone() {
+    let project = furnished();
+    let password = |project: &Project| {
+        let server = project.config.email.server.clone().expect("a server");
+        server.login.expect("a login").password
+    };
+    let same = json!({ "emails.server.senderName": "Other", "emails.server.password": "********", "emails.server.host": "MAIL.example.com" });
+    let same = merged(&project, Level::Environment, same).expect("valid");
+    assert_eq!(password(&same), password(&project));
+    let other = merged(&project, Level::Environment, json!({ "emails.server.password": "other" })).expect("valid");
+    assert_ne!(password(&other), password(&project));
+    for (key, value) in [("host", json!("evil.example.com")), ("port", json!(587)), ("username", json!("other"))] {
+        let values = json!({ format!("emails.server.{key}"): value });
+        let refused = merged(&project, Level::Environment, values).expect_err("another server");
+        assert!(refused.starts_with("emails.server.password is required"), "{refused}");
+    }
+    let shared = merged(&project, Level::Environment, json!({ "emails.server.isShared": true })).expect("valid");
+    assert_eq!(shared.config.email, EmailConfig::default());
+}
+
+#[test]
+fn a_password_opens_for_its_project_server_and_user_alone() {
+    let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
+    let server = furnished().config.email.server.expect("a server");
+    let password = server.login.clone().expect("a login").password;
+    let opens = |server: &MailServer, project: &str, user: &str| sealer.open(&server.password_owner(project, user), &password).is_ok();
+    assert!(opens(&server, "internal", "notes"));
+    assert!(!opens(&server, "other", "notes") && !opens(&server, "internal", "other"));
+    assert!(!opens(&MailServer { host: "evil.example.com".to_owned(), ..server.clone() }, "internal", "notes"));
+    assert!(!opens(&MailServer { port: 587, ..server }, "internal", "notes"));
+}
+
 #[test]
 fn a_level_holds_its_keys_alone() {
     for (level, path) in [
@@ -123,7 +166,10 @@ fn what_a_level_overrides_is_what_differs_from_the_defaults() {
     let environment = config.overrides(Level::Environment);
     assert_eq!(
         environment["emails"],
-        json!({ "server": { "isShared": false, "senderEmail": "notes@example.com", "senderName": "Notes" } })
+        json!({ "server": {
+            "isShared": false, "senderEmail": "notes@example.com", "senderName": "Notes",
+            "host": "mail.example.com", "port": 465, "username": "notes",
+        } })
     );
     assert_eq!(environment["domains"]["trustedDomains"]["app"]["handlerPath"], "/x");
     assert_eq!(config.overrides(Level::Project), json!({}));
@@ -153,7 +199,9 @@ fn keys_are_reset_to_their_defaults() {
     assert!(!reset.config.magic_link_enabled && reset.config.oauth_provider("own").is_none() && reset.config.email.sender_email.is_none());
     assert!(reset.config.oauth_provider("github").is_some());
     assert!(config.reset(Level::Project, "auth.otp").is_err());
-    assert!(config.reset(Level::Environment, "auth.oauth.providers.github.clientSecret").is_err());
+    for secret in ["auth.oauth.providers.github.clientSecret", "emails.server.password"] {
+        assert!(config.reset(Level::Environment, secret).is_err());
+    }
 }
 
 #[test]
@@ -163,7 +211,15 @@ fn what_is_wrong_is_named_by_its_path() {
         (json!({ "auth.allowSignUps": true }), "auth.allowSignUps is not known"),
         (json!({ "auth": 5 }), "auth must be an object"),
         (json!({ "auth.otp.allowSignIn.x": true }), "auth.otp.allowSignIn.x is below a value"),
-        (json!({ "emails.server.password": "x" }), "emails.server.password is not known"),
+        (json!({ "emails.server.secure": true }), "emails.server.secure is not known"),
+        (with_server(json!({ "host": "mail.example.com" })), "emails.server.port is required"),
+        (with_server(json!({ "host": "mail example", "port": 465 })), "emails.server.host"),
+        (with_server(json!({ "port": 465 })), "emails.server.host is required"),
+        (with_server(json!({ "host": "mail.example.com", "port": 70000 })), "emails.server.port"),
+        (with_server(json!({ "host": "mail.example.com", "port": 465, "password": "x" })), "emails.server.username is required"),
+        (with_server(json!({ "host": "mail.example.com", "port": 465, "username": "x" })), "emails.server.password is required"),
+        (with_server(json!({ "host": "mail.example.com", "port": 465, "username": "x", "password": "********" })), "emails.server.password"),
+        (with_server(json!({ "host": "mail.example.com", "port": 465, "username": "x\ny", "password": "x" })), "emails.server.username"),
         (json!({ "emails.server.isShared": false }), "emails.server.senderEmail"),
         (json!({ "emails.server.provider": "resend" }), "emails.server.provider"),
         (json!({ "auth.oauth.providers.github": { "type": "google" } }), "auth.oauth.providers.github.type must be github"),
