@@ -29,8 +29,8 @@ async fn a_mail_is_a_message_from_the_projects_sender_to_its_recipient() {
     assert_eq!((&entry["status"], &entry["can_have_delivery_info"]), (&json!("sent"), &json!(false)), "{entry}");
     let login = STANDARD.encode(format!("\0notes\0{PASSWORD}"));
     let commands = server.commands();
-    let expected =
-        [&format!("AUTH PLAIN {login}"), "MAIL FROM:<notes@example.org>", "RCPT TO:<ada@example.com>", "DATA", "QUIT"].map(ToOwned::to_owned);
+    let expected = [&format!("AUTH PLAIN {login}"), "MAIL FROM:<notes@example.org>", "RCPT TO:<ada@example.com>", "DATA", "QUIT"]
+        .map(ToOwned::to_owned);
     assert_eq!(commands[1..], expected);
     let messages = server.messages();
     let [message] = messages.as_slice() else { panic!("{messages:?}") };
@@ -45,7 +45,10 @@ async fn a_mail_is_a_message_from_the_projects_sender_to_its_recipient() {
     ] {
         assert!(head.lines().any(|found| found.starts_with(line)), "{line} in {head}");
     }
-    assert!(message.is_ascii() && !head.contains("Grüße") && head.contains("\r\nSubject: ") && !head.contains("List-Unsubscribe"), "{head}");
+    assert!(
+        message.is_ascii() && !head.contains("Grüße") && head.contains("\r\nSubject: ") && !head.contains("List-Unsubscribe"),
+        "{head}"
+    );
     let (plain, html) = (body.find("Content-Type: text/plain").unwrap(), body.find("Content-Type: text/html").unwrap());
     assert!(plain < html, "{body}");
     assert!(body[html..].contains("=C3=9Cnion") || body[html..].contains("base64"), "{body}");

@@ -104,10 +104,16 @@ fn of_template(document: MailDocument) -> Value {
     value
 }
 
+/// The path of the document that a key is of, with a dot at its end.
+pub(super) fn document_of(path: &str) -> Option<&str> {
+    let parent = [TEMPLATES, THEMES].into_iter().find(|parent| path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.')))?;
+    let id = path[parent.len() + 1..].find('.')?;
+    Some(&path[..=parent.len() + 1 + id])
+}
+
 /// The path that a source has beside one of published SDKs: who writes by that name replaces it.
 pub(super) fn other_name(path: &str) -> Option<String> {
-    let is_document = [TEMPLATES, THEMES].iter().any(|parent| path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.')));
-    path.strip_suffix(".tsxSource").filter(|_| is_document).map(|document| format!("{document}.htmlSource"))
+    document_of(path).filter(|document| path[document.len()..] == *"tsxSource").map(|document| format!("{document}htmlSource"))
 }
 
 /// The templates and themes of a configuration, as it was read.
@@ -122,19 +128,22 @@ impl Written {
     }
 
     /// What has to happen to the documents of a project, or what is wrong, by its path.
+    ///
+    /// `selected` is the theme that is newly selected for the project.
     pub(super) fn changes(self, old: &MailDocuments, selected: Option<Uuid>, now: Timestamp) -> Result<Vec<DocumentChange>, Problems> {
         let theme = |input: ThemeInput, base: MailDocument, path: &str| {
             let display_name = named(input.display_name, &base, path)?;
             Ok(MailDocument { display_name, html: source(input.html_source, input.tsx_source, path)?.unwrap_or(base.html.clone()), ..base })
         };
-        let mut all = changes(DocumentKind::Theme, THEMES, self.themes, &old.themes, now, theme)?;
-        let themes = all.documents;
+        let Changes { mut changes, documents: themes } = changed(DocumentKind::Theme, THEMES, self.themes, &old.themes, now, theme)?;
         let exists = |id: Uuid| id == DEFAULT_THEME || themes.contains(&id);
         if selected.is_some_and(|id| !exists(id)) {
             return Err(Problems::one("emails.selectedThemeId", "must be the id of a theme"));
         }
         let template = |input: TemplateInput, base: MailDocument, path: &str| {
-            if input.theme_id.and_then(Theme::id).is_some_and(|id| base.theme.and_then(Theme::id) != Some(id) && !exists(id)) {
+            let had = old.templates.iter().find(|old| old.id == base.id).and_then(|old| old.theme);
+            // One that is deleted later gives way to the project's.
+            if input.theme_id != had && input.theme_id.and_then(Theme::id).is_some_and(|id| !exists(id)) {
                 return Err(Problems::one(&format!("{path}.themeId"), "must be the id of a theme"));
             }
             Ok(MailDocument {
@@ -143,12 +152,12 @@ impl Written {
                 html: source(input.html_source, input.tsx_source, path)?.unwrap_or(base.html.clone()),
                 text: input.text_source,
                 theme: input.theme_id,
-                category: input.notification_category_name.unwrap_or_default(),
+                category: input.notification_category_name.unwrap_or(base.category),
                 ..base
             })
         };
-        all.changes.extend(changes(DocumentKind::Template, TEMPLATES, self.templates, &old.templates, now, template)?.changes);
-        Ok(all.changes)
+        changes.extend(changed(DocumentKind::Template, TEMPLATES, self.templates, &old.templates, now, template)?.changes);
+        Ok(changes)
     }
 }
 
@@ -156,4 +165,72 @@ impl Written {
 struct Changes {
     changes: Vec<DocumentChange>,
     documents: Vec<Uuid>,
+}
+
+fn changed<T>(
+    kind: DocumentKind,
+    parent: &str,
+    written: Entries<T>,
+    own: &[MailDocument],
+    now: Timestamp,
+    apply: impl Fn(T, MailDocument, &str) -> Result<MailDocument, Problems>,
+) -> Result<Changes, Problems> {
+    let (mut changes, mut documents) = (Vec::new(), Vec::new());
+    for (id, input) in written.0 {
+        let path = format!("{parent}.{id}");
+        let id = id.parse::<Uuid>().map(DocumentId::from).map_err(|_| Problems::one(&path, "must have a UUID as its key"))?;
+        if documents.contains(&id.uuid()) {
+            return Err(Problems::one(&path, "is named twice"));
+        }
+        documents.push(id.uuid());
+        let (ours, old) = (builtin::document(kind, id), own.iter().find(|own| own.id == id));
+        let base = ours.clone().unwrap_or_else(|| first(kind, id));
+        let times = old.unwrap_or(&base);
+        let wanted = MailDocument { created_at: times.created_at, updated_at: times.updated_at, ..apply(input, base.clone(), &path)? };
+        let created = |document| MailDocument { created_at: now, updated_at: now, ..document };
+        match old {
+            Some(old) if *old == wanted => {}
+            _ if ours.as_ref() == Some(&MailDocument { created_at: base.created_at, updated_at: base.updated_at, ..wanted.clone() }) => {
+                changes.extend(old.map(|_| DocumentChange::Delete(kind, id)));
+            }
+            Some(_) => changes.push(DocumentChange::Replace(kind, MailDocument { updated_at: now, ..wanted })),
+            None => changes.push(DocumentChange::Create(kind, created(wanted))),
+        }
+    }
+    let gone = own.iter().filter(|own| !documents.contains(&own.id.uuid()));
+    changes.extend(gone.map(|own| DocumentChange::Delete(kind, own.id)));
+    Ok(Changes { changes, documents })
+}
+
+/// What a new document has where nothing else is said.
+fn first(kind: DocumentKind, id: DocumentId) -> MailDocument {
+    let (subject, html) = if kind == DocumentKind::Theme { ("", FIRST_THEME) } else { (FIRST_SUBJECT, FIRST_HTML) };
+    MailDocument {
+        id,
+        display_name: String::new(),
+        subject: subject.to_owned(),
+        html: html.to_owned(),
+        text: None,
+        theme: None,
+        category: Category::default(),
+        created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
+        sent_at: None,
+    }
+}
+
+/// The name that is written, or that of ours.
+fn named(name: Option<Name>, base: &MailDocument, path: &str) -> Result<String, Problems> {
+    match name {
+        Some(name) => Ok(name.0),
+        None if base.display_name.is_empty() => Err(Problems::one(&format!("{path}.displayName"), "is required")),
+        None => Ok(base.display_name.clone()),
+    }
+}
+
+fn source(html: Option<HtmlSource>, tsx: Option<HtmlSource>, path: &str) -> Result<Option<String>, Problems> {
+    if html.is_some() && tsx.is_some() {
+        return Err(Problems::one(&format!("{path}.tsxSource"), "is another name of htmlSource: only one of them can be given"));
+    }
+    Ok(html.or(tsx).map(|source| source.0))
 }

@@ -6,6 +6,7 @@
 //! the mail server can be written and are never in a configuration that is read; what is written without one keeps the one it had.
 
 mod document;
+mod documents;
 mod level;
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-pub use document::read;
+pub use document::{Changed, read};
+pub use documents::{DocumentChange, MailDocuments};
 pub use level::Level;
 
 use super::permission::Occasion;
@@ -31,8 +33,8 @@ const CUSTOM_PROVIDER: &str = "custom_oidc";
 pub struct Config(BTreeMap<String, Value>);
 
 impl Config {
-    /// The settings of a project, with all defaults and without secrets.
-    pub fn of(project: &Project) -> Self {
+    /// The settings of a project and its documents, with all defaults and without secrets.
+    pub fn of(project: &Project, documents: &MailDocuments) -> Self {
         let config = &project.config;
         let of_id = |id: &str, value: Value| (id.to_owned(), value);
         let providers: Map<_, _> = config.oauth_providers.iter().map(|provider| of_id(&provider.id, of_provider(provider))).collect();
@@ -76,6 +78,8 @@ impl Config {
                     "senderEmail": email.sender_email,
                 },
                 "selectedThemeId": email.theme(),
+                "templates": documents.templates(),
+                "themes": documents.themes(),
             },
             "rbac": { "defaultPermissions": {
                 "teamCreator": defaults(Occasion::TeamCreator),
@@ -112,9 +116,17 @@ impl Config {
     /// What a level holds that is not by default so.
     pub fn overrides(&self, level: Level) -> Value {
         let defaults = Self::defaults();
-        let own =
-            self.0.iter().filter(|(path, value)| level.holds(path) && defaults.0.get(*path) != Some(*value) && !is_empty_object(value));
+        let is_own = |path: &str, value: &Value| match documents::document_of(path) {
+            // Whole or not at all: a document without a text is another one than ours, which has one.
+            Some(document) => !self.below(document).eq(defaults.below(document)),
+            None => defaults.0.get(path) != Some(value) && !is_empty_object(value),
+        };
+        let own = self.0.iter().filter(|(path, value)| level.holds(path) && is_own(path, value));
         Self(own.map(|(path, value)| (path.clone(), value.clone())).collect()).nested()
+    }
+
+    fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+        self.0.range(path.to_owned()..).take_while(move |(found, _)| found.starts_with(path))
     }
 
     fn defaults() -> Self {
@@ -151,6 +163,11 @@ impl Config {
             }
             let below = format!("{key}.");
             self.0.retain(|path, _| !((*path == key || path.starts_with(&below)) && level.holds(path)));
+            for path in flat.keys() {
+                if let Some(other) = documents::other_name(path) {
+                    self.0.remove(&other);
+                }
+            }
             self.0.extend(flat.into_iter().filter(|(_, value)| !value.is_null()));
         }
         Ok(())
