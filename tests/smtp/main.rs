@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
 mod misbehaviour;
+mod real;
 mod server;
 
 use std::time::Duration;

@@ -3,11 +3,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::SignedDuration;
+use rustls::RootCertStore;
 use serde_json::{Value, json};
+use shared::clock::Clock;
+use shared::mail::smtp::{ByProject, Smtp};
 use support::TestApp;
 
 use super::server::{Behaviour, MailServer};
-use super::{PASSWORD, deliver, email_config, entry, outbox};
+use super::{PASSWORD, PATIENCE, deliver, email_config, entry, outbox};
 
 /// Delivers one mail to a server that behaves like this, and gives its entry.
 async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, MailServer, Value, String) {
@@ -145,7 +148,7 @@ async fn what_was_said_before_tls_began_is_not_believed_after_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_be_reached_is_tried_again_and_not_by_every_mail_at_once() {
+async fn a_server_that_cannot_be_reached_is_tried_again() {
     // A port that nobody listens at.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -154,6 +157,21 @@ async fn a_server_that_cannot_be_reached_is_tried_again_and_not_by_every_mail_at
     deliver(&app).await;
     let first = entry(&app, &id).await;
     assert_eq!((&first["status"], class(&first)), (&json!("scheduled"), "TEMPORARY"), "{first}");
+}
+
+#[tokio::test]
+async fn a_server_that_did_not_answer_is_left_alone_for_a_moment() {
+    let server = MailServer::start(vec![Behaviour::Silent("EHLO"), Behaviour::Well]).await;
+    let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
+    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), PATIENCE, Clock::system()).unwrap();
+    let mailer = ByProject { own, deployments: app.inbox.clone() };
+    for (attempt, expected) in ["TIMEOUT", "TEMPORARY"].into_iter().enumerate() {
+        workers::outbox::drain(&app.app, &mailer, app.now() + SignedDuration::from_hours(1)).await.unwrap();
+        let errors = entry(&app, &id).await["send_attempt_errors"].clone();
+        assert_eq!(errors[attempt]["external_details"]["errorType"], expected, "{errors}");
+        app.advance(SignedDuration::from_mins(2));
+    }
+    assert_eq!(server.attempts(), 1);
 }
 
 #[tokio::test]
