@@ -7,10 +7,16 @@ Prints the port of STARTTLS, then listens at 2465 for TLS from the first byte.
 
 import asyncio
 import json
+import logging
 import ssl
 import sys
+import warnings
 
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
+
+# Clients that do not trust it and clients with a wrong password are what is tested.
+logging.disable(logging.CRITICAL)
+warnings.simplefilter("ignore")
 
 USER, PASSWORD = b"notes", b"s3cret of the mail server"
 

@@ -51,11 +51,10 @@ pub(crate) struct Documents {
 impl Documents {
     pub(crate) async fn of(app: &App, project: &ProjectId) -> Result<Self, Error> {
         let (mut versions, mut own) = (HashMap::new(), MailDocuments::default());
-        for (kind, list) in [(DocumentKind::Template, &mut own.templates), (DocumentKind::Theme, &mut own.themes)] {
-            for DocumentRow { document, version } in app.store.whole_mail_documents(project, kind).await? {
-                versions.insert((kind, document.id), version);
-                list.push(document);
-            }
+        for (kind, DocumentRow { document, version }) in app.store.templates_and_themes(project).await? {
+            versions.insert((kind, document.id), version);
+            let list = if kind == DocumentKind::Theme { &mut own.themes } else { &mut own.templates };
+            list.push(document);
         }
         Ok(Self { versions, own })
     }

@@ -144,22 +144,27 @@ impl Store {
         Ok(id == DEFAULT_THEME || self.mail_document(project, DocumentKind::Theme, id.into()).await?.is_some())
     }
 
-    /// All documents of a kind with their sources, by id.
-    pub async fn whole_mail_documents(&self, project: &ProjectId, kind: DocumentKind) -> Result<Vec<DocumentRow>, Error> {
+    /// All templates and themes with their sources.
+    pub async fn templates_and_themes(&self, project: &ProjectId) -> Result<Vec<(DocumentKind, DocumentRow)>, Error> {
         let mut items = self
             .client
             .query()
             .table_name(&self.table)
-            .key_condition_expression("pk = :pk AND begins_with(sk, :kind)")
+            // What lies between the two are the two alone: `$` comes after `#`.
+            .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
             .expression_attribute_values(":pk", string(format!("T#{project}")))
-            .expression_attribute_values(":kind", string(prefix(kind)))
+            .expression_attribute_values(":first", string(prefix(DocumentKind::Template)))
+            .expression_attribute_values(":last", string("THEME$"))
             .consistent_read(true)
             .into_paginator()
             .items()
             .send();
         let mut rows = Vec::new();
         while let Some(item) = items.next().await {
-            rows.push(DocumentRow::of(item.map_err(failure)?)?);
+            let item = item.map_err(failure)?;
+            let is_theme = item.get("sk").and_then(|sk| sk.as_s().ok()).is_some_and(|sk| sk.starts_with(prefix(DocumentKind::Theme)));
+            let kind = if is_theme { DocumentKind::Theme } else { DocumentKind::Template };
+            rows.push((kind, DocumentRow::of(item)?));
         }
         Ok(rows)
     }
