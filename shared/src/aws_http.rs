@@ -33,13 +33,11 @@ const CONNECT: Duration = Duration::from_secs(1);
 pub struct AwsHttp(Client<HttpsConnector<TcpConnector>, SdkBody>);
 
 impl AwsHttp {
-    /// The client of a process; `SSL_CERT_FILE` names certificates (PEM) to trust besides AWS's.
+    /// The client of a process, which trusts the operator's certificates besides AWS's.
     pub fn from_env() -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         trust(&mut roots, ROOTS)?;
-        if let Some(path) = variable("SSL_CERT_FILE") {
-            trust(&mut roots, &fs::read(path).map_err(|_| Error::InvalidCertificates)?)?;
-        }
+        trust_operator(&mut roots)?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let tls = tls.map_err(|_| Error::InvalidCertificates)?.with_root_certificates(roots).with_no_client_auth();
@@ -49,6 +47,14 @@ impl AwsHttp {
         tcp.set_connect_timeout(Some(CONNECT));
         let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
         Ok(Self(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)))
+    }
+}
+
+/// Trusts the certificates (PEM) of the file that `SSL_CERT_FILE` names.
+pub(crate) fn trust_operator(roots: &mut RootCertStore) -> Result<(), Error> {
+    match variable("SSL_CERT_FILE") {
+        Some(path) => trust(roots, &fs::read(path).map_err(|_| Error::InvalidCertificates)?),
+        None => Ok(()),
     }
 }
 

@@ -17,6 +17,7 @@
 //! | [`store`] | the table |
 //! | [`mail`] | the built-in mails; with the feature `mail` their rendering and sending |
 //! | [`oauth`] | providers, PKCE |
+//! | `public_address` | which addresses may be called on behalf of a project |
 
 pub mod app;
 pub mod aws_http;
@@ -29,6 +30,8 @@ pub mod mail;
 pub mod model;
 pub mod oauth;
 pub mod product_api;
+#[cfg(any(feature = "mail", feature = "oauth"))]
+pub mod public_address;
 pub mod settings;
 pub mod store;
 

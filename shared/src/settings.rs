@@ -11,13 +11,13 @@
 //! | `GATELET_ACCESS_TOKEN_SECONDS` | life of an access token, 20 to 3600 | 600 |
 //! | `GATELET_SENDER` | address that mails are sent from | `noreply@` the API's host |
 //! | `GATELET_MAILS_PER_HOUR` | mails that any project may send in an hour; one that sends much may send more, one whose mails bounce less; or `off` | 200; `off` in the gateway |
-//! | `GATELET_ALLOW_PRIVATE_ISSUERS` | `1`: OAuth issuers may be at private addresses and without TLS | no |
+//! | `GATELET_ALLOW_PRIVATE_ISSUERS` | `1`: OAuth issuers and mail servers of projects may be at private addresses, issuers and servers of this machine without TLS | no |
 //! | `GATELET_PROVIDER_STAND_IN` | base URL of what answers for all providers, as `https://github.com/x` at its `/github.com/x`; with `GATELET_ALLOW_PRIVATE_ISSUERS=1` only | none |
 //! | `GATELET_LIMITS` | `standard`, `generous` (a hundred times as much) or `off` | `standard`; `generous` in the gateway |
 //! | `GATELET_LIMIT_` and the name of a [`Rule`] in capitals, as in `GATELET_LIMIT_SIGN_IN_FAILURES` | requests and seconds, as in `10/600`, or `off` | the rule's of `GATELET_LIMITS` |
 //! | `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` | set by Lambda | required |
 //! | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_SESV2`, `AWS_ENDPOINT_URL` | other endpoints than AWS's | AWS |
-//! | `SSL_CERT_FILE` | file of certificates (PEM) to trust besides those of AWS's endpoints, for endpoints of one's own; whoever holds their keys can pass for AWS | none |
+//! | `SSL_CERT_FILE` | file of certificates (PEM) to trust besides those of AWS's endpoints and, for mail servers, public ones, for endpoints of one's own; whoever holds their keys can pass for them | none |
 //! | `GATELET_STAGE` | name of the deployment, a dimension of its metrics | none: no metrics |
 
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub struct Settings {
     pub trust_viewer_headers: bool,
     /// Localhost and plain HTTP are fine: the cookie of OAuth may be sent without TLS.
     pub development: bool,
-    /// OAuth issuers may be at loopback, private and link-local addresses, and without TLS.
+    /// OAuth issuers and mail servers may be at loopback, private and link-local addresses, issuers and servers of this machine without TLS.
     pub allow_private_issuers: bool,
     /// Base URL of what answers for all providers, without a trailing slash: for tests, and to try a sign-in without an account there.
     pub provider_stand_in: Option<String>,
@@ -116,7 +116,7 @@ impl Settings {
     }
 }
 
-/// Whether OAuth issuers may be at private addresses.
+/// Whether OAuth issuers and mail servers may be at private addresses.
 pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
 }

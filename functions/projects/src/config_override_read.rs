@@ -2,25 +2,26 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::BatchGetItem;
+use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::config::Config;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::{Access, Error, Input, Server};
 
-use crate::config_overrides::{self, LevelPath, permit};
+use crate::config_overrides::{self, Documents, LevelPath, permit};
 use crate::config_read::ConfigString;
 
 pub const ROUTE: Route = Route::get("projects-config-override-read", "/api/v1/internal/config/override/{level}")
     .summary("Reads what a level of the configuration says")
-    .table(&[BatchGetItem])
+    .table(&[BatchGetItem, Query])
     .errors(&config_overrides::ERRORS);
 
 pub async fn handle(
-    State(_): State<App>,
+    State(app): State<App>,
     access: Access<Server>,
     Input { path, .. }: Input<Ignored, Nothing, LevelPath>,
 ) -> Result<Json<ConfigString>, Error> {
     permit(&access, path.level)?;
-    Ok(Json(ConfigString { config_string: Config::of(&access.project).overrides(path.level).to_string() }))
+    let documents = Documents::of(&app, &access.project.id).await?;
+    Ok(Json(ConfigString { config_string: Config::of(&access.project, &documents.own).overrides(path.level).to_string() }))
 }

@@ -4,7 +4,6 @@
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::config::{Config, Level};
 use shared::model::metadata::Metadata;
@@ -13,12 +12,12 @@ use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Error, Input, Server};
 use utoipa::ToSchema;
 
-use crate::config_overrides::{self, LevelPath, parse, permit, refused, write};
+use crate::config_overrides::{self, Documents, LevelPath, parse, permit, refused, write};
 
 pub const ROUTE: Route = Route::put("projects-config-override-replace", "/api/v1/internal/config/override/{level}")
     .summary("Replaces a level of the configuration")
-    .table(&[BatchGetItem, PutItem, UpdateItem])
-    .errors(&config_overrides::ERRORS);
+    .table(&config_overrides::CHANGE)
+    .errors(&config_overrides::CHANGE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -42,9 +41,10 @@ pub async fn handle(
         return Err(Problems::one("body.source", "is required for the branch").into_error("PUT", ROUTE.path).into());
     }
     let wrong = |problems| refused(problems, "config_string", "PUT", ROUTE.path);
-    let mut config = Config::of(&access.project);
+    let documents = Documents::of(&app, &access.project.id).await?;
+    let mut config = Config::of(&access.project, &documents.own);
     config.clear(path.level);
     parse(&body.config_string).and_then(|values| config.merge(path.level, values)).map_err(wrong)?;
-    write(&app, access, &config).await?.map_err(wrong)?;
+    write(&app, access, &config, &documents).await?.map_err(wrong)?;
     Ok(Json(SUCCESS))
 }

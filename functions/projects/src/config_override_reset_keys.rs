@@ -4,7 +4,6 @@
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::config::Config;
 use shared::product_api::input::Nothing;
@@ -12,12 +11,12 @@ use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Error, Input, Server};
 use utoipa::ToSchema;
 
-use crate::config_overrides::{self, LevelPath, permit, refused, write};
+use crate::config_overrides::{self, Documents, LevelPath, permit, refused, write};
 
 pub const ROUTE: Route = Route::post("projects-config-override-reset-keys", "/api/v1/internal/config/override/{level}/reset-keys")
     .summary("Takes keys out of a level of the configuration")
-    .table(&[BatchGetItem, PutItem, UpdateItem])
-    .errors(&config_overrides::ERRORS);
+    .table(&config_overrides::CHANGE)
+    .errors(&config_overrides::CHANGE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -33,8 +32,9 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     permit(&access, path.level)?;
     let wrong = |problems| refused(problems, "keys", "POST", ROUTE.path);
-    let mut config = Config::of(&access.project);
+    let documents = Documents::of(&app, &access.project.id).await?;
+    let mut config = Config::of(&access.project, &documents.own);
     body.keys.iter().try_for_each(|key| config.reset(path.level, key)).map_err(wrong)?;
-    write(&app, access, &config).await?.map_err(wrong)?;
+    write(&app, access, &config, &documents).await?.map_err(wrong)?;
     Ok(Json(SUCCESS))
 }

@@ -3,7 +3,6 @@
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::config::Config;
 use shared::product_api::input::Nothing;
@@ -11,12 +10,12 @@ use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Error, Input, Server};
 use utoipa::ToSchema;
 
-use crate::config_overrides::{self, LevelPath, parse, permit, refused, write};
+use crate::config_overrides::{self, Documents, LevelPath, parse, permit, refused, write};
 
 pub const ROUTE: Route = Route::patch("projects-config-override-update", "/api/v1/internal/config/override/{level}")
     .summary("Puts values into a level of the configuration")
-    .table(&[BatchGetItem, PutItem, UpdateItem])
-    .errors(&config_overrides::ERRORS);
+    .table(&config_overrides::CHANGE)
+    .errors(&config_overrides::CHANGE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -33,8 +32,9 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     permit(&access, path.level)?;
     let wrong = |problems| refused(problems, "config_override_string", "PATCH", ROUTE.path);
-    let mut config = Config::of(&access.project);
+    let documents = Documents::of(&app, &access.project.id).await?;
+    let mut config = Config::of(&access.project, &documents.own);
     parse(&body.config_override_string).and_then(|values| config.merge(path.level, values)).map_err(wrong)?;
-    write(&app, access, &config).await?.map_err(wrong)?;
+    write(&app, access, &config, &documents).await?.map_err(wrong)?;
     Ok(Json(SUCCESS))
 }

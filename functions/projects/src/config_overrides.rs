@@ -1,12 +1,19 @@
 //! The levels of the configuration, as requests name, read and change them.
 
+use std::collections::HashMap;
+
 use deserr::Deserr;
 use serde_json::{Map, Value};
 use shared::App;
-use shared::model::config::{self, Config, Level};
+use shared::http::TableAction::{self, BatchGetItem, DeleteItem, PutItem, Query, UpdateItem};
+use shared::mail::builtin;
+use shared::model::config::{self, Config, DocumentChange, Level, MailDocuments};
+use shared::model::id::{DocumentId, ProjectId};
+use shared::model::mail_document::{DocumentKind, MAX_DOCUMENTS};
 use shared::model::project_patch::Secrets;
 use shared::product_api::input::Problems;
 use shared::product_api::{Access, Error, KnownError, Server};
+use shared::store::mail_documents::{ConfigError, DocumentRow, DocumentWrite, MAX_CHANGES};
 use utoipa::ToSchema;
 
 #[derive(Deserr, ToSchema)]
@@ -17,6 +24,10 @@ pub struct LevelPath {
 
 /// The errors of every operation on a level.
 pub(crate) const ERRORS: [&str; 1] = ["INSUFFICIENT_ACCESS_TYPE"];
+
+/// The errors and the actions of every operation that changes one.
+pub(crate) const CHANGE_ERRORS: [&str; 2] = ["INSUFFICIENT_ACCESS_TYPE", "TOO_MANY_EMAIL_DOCUMENTS"];
+pub(crate) const CHANGE: [TableAction; 5] = [BatchGetItem, DeleteItem, PutItem, Query, UpdateItem];
 
 /// A server may do with the branch what an administrator may do with every level.
 pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownError> {
@@ -31,15 +42,55 @@ pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Problems> {
     serde_json::from_str(text).map_err(|error| Problems::one("", format!("must be the JSON text of an object: {error}")))
 }
 
-/// Makes a changed configuration the settings of the project, all or nothing.
-pub(crate) async fn write(app: &App, access: Access<Server>, config: &Config) -> Result<Result<(), Problems>, Error> {
+/// The templates and themes of a project, with the versions that a change of them is conditional on.
+pub(crate) struct Documents {
+    versions: HashMap<(DocumentKind, DocumentId), u64>,
+    pub(crate) own: MailDocuments,
+}
+
+impl Documents {
+    pub(crate) async fn of(app: &App, project: &ProjectId) -> Result<Self, Error> {
+        let (mut versions, mut own) = (HashMap::new(), MailDocuments::default());
+        for (kind, DocumentRow { document, version }) in app.store.templates_and_themes(project).await? {
+            versions.insert((kind, document.id), version);
+            let list = if kind == DocumentKind::Theme { &mut own.themes } else { &mut own.templates };
+            list.push(document);
+        }
+        Ok(Self { versions, own })
+    }
+
+    fn write(&self, change: DocumentChange) -> DocumentWrite {
+        let (kind, id) = match &change {
+            DocumentChange::Create(kind, document) | DocumentChange::Replace(kind, document) => (*kind, document.id),
+            DocumentChange::Delete(kind, id) => (*kind, *id),
+        };
+        let version = self.versions.get(&(kind, id)).copied().unwrap_or_default();
+        DocumentWrite { change, version, is_counted: builtin::document(kind, id).is_none() }
+    }
+}
+
+/// Makes a changed configuration the settings and documents of the project, all or nothing.
+pub(crate) async fn write(
+    app: &App,
+    access: Access<Server>,
+    config: &Config,
+    documents: &Documents,
+) -> Result<Result<(), Problems>, Error> {
     let secrets = Secrets { sealer: &app.sealer, entropy: &app.entropy };
-    let project = match config::read(config, access.project, &secrets) {
-        Ok(project) => project,
+    let changed = match config::read(config, access.project, &documents.own, &secrets, app.clock.now()) {
+        Ok(changed) => changed,
         Err(problems) => return Ok(Err(problems)),
     };
-    app.store.update_project(&project, access.project_version).await?;
-    Ok(Ok(()))
+    if changed.documents.len() > MAX_CHANGES {
+        let message = format!("change together by more than {MAX_CHANGES} templates and themes: change some of them first");
+        return Ok(Err(Problems::one("emails", message)));
+    }
+    let writes: Vec<DocumentWrite> = changed.documents.into_iter().map(|change| documents.write(change)).collect();
+    match app.store.update_configuration(&changed.project, access.project_version, &writes).await {
+        Ok(()) => Ok(Ok(())),
+        Err(ConfigError::TooManyDocuments) => Err(KnownError::TooManyEmailDocuments { max: MAX_DOCUMENTS }.into()),
+        Err(ConfigError::Store(error)) => Err(error.into()),
+    }
 }
 
 /// What is wrong with the text in a field of the body.

@@ -3,14 +3,17 @@
 use axum::extract::State;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::BatchGetItem;
+use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::config::Config;
 use shared::product_api::{Access, Admin, Error, Input};
 use utoipa::ToSchema;
 
-pub const ROUTE: Route =
-    Route::get("projects-config-read", "/api/v1/internal/config").summary("Reads all settings as one configuration").table(&[BatchGetItem]);
+use crate::config_overrides::Documents;
+
+pub const ROUTE: Route = Route::get("projects-config-read", "/api/v1/internal/config")
+    .summary("Reads all settings as one configuration")
+    .table(&[BatchGetItem, Query]);
 
 #[derive(Serialize, ToSchema)]
 pub struct ConfigString {
@@ -19,6 +22,7 @@ pub struct ConfigString {
     pub(crate) config_string: String,
 }
 
-pub async fn handle(State(_): State<App>, access: Access<Admin>, _: Input) -> Result<Json<ConfigString>, Error> {
-    Ok(Json(ConfigString { config_string: Config::of(&access.project).nested().to_string() }))
+pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<ConfigString>, Error> {
+    let documents = Documents::of(&app, &access.project.id).await?;
+    Ok(Json(ConfigString { config_string: Config::of(&access.project, &documents.own).nested().to_string() }))
 }

@@ -6,11 +6,12 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use shared::App;
-use shared::mail::render;
-use shared::mail::send::{Mail, Mailer};
+use shared::crypto::seal;
+use shared::mail::send::{Mail, Mailer, Sender, Server};
 use shared::model::email::Email;
 use shared::model::id::ProjectId;
-use shared::model::outbox::{Millis, OutboxEntry, Recipients, SkippedReason, Stage};
+use shared::model::mail_server::{Login, MailServer};
+use shared::model::outbox::{Failure, Millis, OutboxEntry, Recipients, SkippedReason, Stage};
 use shared::model::outbox_work::Outcome;
 use shared::model::project::Project;
 use shared::model::user::User;
@@ -185,7 +186,13 @@ async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow)
     let Stage::Sending { claim, started_at } = row.entry.stage else { return None };
     let (project, user) = parties.to(app, &row).await.inspect_err(|error| tracing::warn!(%error, "a recipient cannot be read")).ok()?;
     let outcome = match recipients(&row.entry, user.as_ref()) {
-        Ok(to) => mailer.send(&mail(app, &row.project, project, &row.entry, to, started_at)).await,
+        Ok(to) => match mail(app, &row.project, project, &row.entry, to, started_at) {
+            Ok(mail) => mailer.send(&mail).await,
+            Err(error) => {
+                let failure = Failure::new(app.clock.now(), "AUTH_FAILED", "the password of the mail server has to be set anew");
+                Outcome::Final(failure.because(error.to_string()))
+            }
+        },
         Err(reason) => Outcome::Skipped(reason),
     };
     reached("sent", 1);
@@ -224,24 +231,42 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
     if emails.is_empty() { Err(SkippedReason::NoEmailProvided) } else { Ok(emails) }
 }
 
-fn mail(app: &App, id: &ProjectId, project: Option<&Project>, entry: &OutboxEntry, to: Vec<Email>, attempt: Millis) -> Mail {
+fn mail(
+    app: &App,
+    id: &ProjectId,
+    project: Option<&Project>,
+    entry: &OutboxEntry,
+    to: Vec<Email>,
+    attempt: Millis,
+) -> Result<Mail, seal::Error> {
     let email = project.map(|project| &project.config.email);
     let name = email.and_then(|email| email.sender_name.as_deref()).or(project.map(|project| project.display_name.as_str()));
     let address = email.and_then(|email| email.sender_email.as_deref()).unwrap_or(&app.settings.sender);
+    let server = email.and_then(|email| email.server.as_ref()).map(|server| opened(app, id, server)).transpose()?;
     let rendered = entry.rendered.clone();
     let unsubscribe = rendered.as_ref().and_then(|rendered| rendered.unsubscribe_url.clone());
     let (subject, html, text) = rendered.map(|rendered| (rendered.subject, rendered.html, rendered.text)).unwrap_or_default();
-    Mail {
+    Ok(Mail {
         id: entry.id,
         project: id.clone(),
         attempt,
-        from: format!("{} <{address}>", render::quoted_name(name.unwrap_or_default())),
+        from: Sender { name: name.unwrap_or_default().to_owned(), address: address.to_owned() },
         to,
         subject,
         html,
         text,
         unsubscribe,
-    }
+        server,
+    })
+}
+
+/// A project's mail server with the password that opens it.
+fn opened(app: &App, project: &ProjectId, server: &MailServer) -> Result<Server, seal::Error> {
+    let open = |login: &Login| {
+        let owner = server.password_owner(project.as_str(), &login.username);
+        Ok((login.username.clone(), app.sealer.open(&owner, &login.password)?))
+    };
+    Ok(Server { host: server.host.clone(), port: server.port, login: server.login.as_ref().map(open).transpose()? })
 }
 
 /// Runs steps until nothing is due, or `until` has come.

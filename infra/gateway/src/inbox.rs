@@ -116,7 +116,7 @@ impl Inbox {
             // An attempt of its own: a mail that came twice would be seen twice.
             id: format!("{}-{}", mail.id, mail.attempt),
             to: mail.to.iter().map(ToString::to_string).collect(),
-            from: mail.from.clone(),
+            from: mail.from.to_string(),
             subject: mail.subject.clone(),
             text: mail.text.clone().unwrap_or_default(),
             html: mail.html.clone().unwrap_or_default(),

@@ -1,7 +1,6 @@
 //! The service of a gateway: the routers of all areas on one port, and the workers as tasks.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -17,6 +16,7 @@ use shared::entropy::Entropy;
 use shared::http::client::PeerAddress;
 use shared::http::version::resolved;
 use shared::http::{Register, Route, Signature, layered};
+use shared::mail::smtp::{ByProject, Smtp};
 use shared::product_api::family::names;
 use shared::settings::Settings;
 use tokio::sync::watch;
@@ -91,12 +91,14 @@ impl Service {
         Self { app, router, inbox, engine }
     }
 
-    /// Starts the outbox worker; it stops after the step that it is in once `stop` changes.
-    pub fn spawn_worker(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
-        let (app, inbox, engine) = (self.app.clone(), Arc::new(self.inbox.clone()), self.engine.clone());
+    /// Starts the outbox worker, whose mails go into the inbox, and those of projects with a mail server of their own there. It stops after the
+    /// step that it is in once `stop` changes.
+    pub fn spawn_worker(&self, smtp: Smtp, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        let (app, engine) = (self.app.clone(), self.engine.clone());
+        let mailer = ByProject { own: smtp, deployments: self.inbox.clone() };
         tokio::spawn(async move {
             while !*stop.borrow() {
-                match workers::outbox::step(&app, &*inbox, Timestamp::MAX).await {
+                match workers::outbox::step(&app, &mailer, Timestamp::MAX).await {
                     Ok(0) => {}
                     Ok(_) => continue,
                     Err(error) => tracing::error!(%error, "the outbox worker cannot read the table"),

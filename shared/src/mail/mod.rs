@@ -5,6 +5,8 @@ pub mod builtin;
 pub mod code;
 pub mod invitation;
 #[cfg(feature = "mail")]
+mod mime;
+#[cfg(feature = "mail")]
 pub mod render;
 #[cfg(feature = "mail")]
 pub mod sandbox;
@@ -12,3 +14,7 @@ pub mod sandbox;
 pub mod send;
 #[cfg(feature = "mail")]
 pub mod ses;
+#[cfg(feature = "mail")]
+pub mod smtp;
+#[cfg(feature = "mail")]
+mod smtp_wire;

@@ -1,8 +1,12 @@
-//! What a sender is. SES is one; the gateway's inbox is another.
+//! What a sender is. SES is one, the gateway's inbox another, and the mail server of a project the third.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use secrecy::SecretString;
+
+use super::render::quoted_name;
 use crate::model::email::Email;
 use crate::model::id::{EmailId, ProjectId};
 use crate::model::outbox::Millis;
@@ -16,14 +20,38 @@ pub struct Mail {
     pub project: ProjectId,
     /// Which attempt at it this is: when sending began, in milliseconds since the epoch. Reports on the mail name it.
     pub attempt: Millis,
-    /// `"Name" <address>`.
-    pub from: String,
+    pub from: Sender,
     pub to: Vec<Email>,
     pub subject: String,
     pub html: Option<String>,
     pub text: Option<String>,
     /// Where a POST, without cookies and without asking, takes the recipient off the list (RFC 8058).
     pub unsubscribe: Option<String>,
+    /// The project's own mail server, by which it goes then.
+    pub server: Option<Server>,
+}
+
+/// Whom a mail is from.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    pub name: String,
+    pub address: String,
+}
+
+impl fmt::Display for Sender {
+    /// `"Name" <address>`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} <{}>", quoted_name(&self.name), self.address)
+    }
+}
+
+/// A mail server that can be connected to.
+#[derive(Debug, Clone)]
+pub struct Server {
+    pub host: String,
+    pub port: u16,
+    /// Username and password.
+    pub login: Option<(String, SecretString)>,
 }
 
 /// Tags by which what a mail service reports is found to belong to an entry.

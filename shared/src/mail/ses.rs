@@ -63,7 +63,8 @@ impl Ses {
             }
         };
         let to = Destination::builder().set_to_addresses(Some(mail.to.iter().map(ToString::to_string).collect())).build();
-        let request = self.client.send_email().from_email_address(&mail.from).destination(to).content(content).set_email_tags(Some(tags));
+        let request =
+            self.client.send_email().from_email_address(mail.from.to_string()).destination(to).content(content).set_email_tags(Some(tags));
         match request.set_configuration_set_name(self.configuration_set.clone()).send().await {
             Ok(_) => Outcome::Sent { is_reported_on: self.configuration_set.is_some() },
             Err(error) => self.classify(&error),

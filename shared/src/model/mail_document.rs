@@ -20,7 +20,7 @@ use crate::product_api::input::{Problems, rejected};
 pub const MAX_DOCUMENTS: usize = 200;
 
 /// Which of the three a document is; each has ids of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DocumentKind {
     Template,
     Theme,
@@ -66,15 +66,15 @@ pub struct DocumentLine {
 }
 
 /// What a new template or draft begins with where the request says nothing.
-const FIRST_SUBJECT: &str = "News from {{ project.display_name }}";
-const FIRST_HTML: &str = "<h1>Hello</h1>\n<p>This mail has no text yet.</p>\n";
-const FIRST_THEME: &str =
+pub(super) const FIRST_SUBJECT: &str = "News from {{ project.display_name }}";
+pub(super) const FIRST_HTML: &str = "<h1>Hello</h1>\n<p>This mail has no text yet.</p>\n";
+pub(super) const FIRST_THEME: &str =
     "<!doctype html>\n<html lang=\"en\">\n<body style=\"font-family: sans-serif\">\n{{ content }}\n</body>\n</html>\n";
 
 /// The name of a document: one line of 1 to 256 characters.
 #[derive(Debug, Clone, ToSchema)]
 #[schema(value_type = String, min_length = 1, max_length = 256)]
-pub struct Name(String);
+pub struct Name(pub(super) String);
 
 impl<E: deserr::DeserializeError> Deserr<E> for Name {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {

@@ -15,6 +15,7 @@ pub mod key_set;
 pub mod limit;
 pub mod mail_document;
 pub mod mail_quota;
+pub mod mail_server;
 pub mod metadata;
 pub mod mfa;
 pub mod outbox;

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::id::ProjectId;
+use super::mail_server::MailServer;
 use super::outbox::DEFAULT_THEME;
 use super::password;
 use super::permission::Rbac;
@@ -177,13 +178,15 @@ pub fn secret_owner(project: &str, provider: &str) -> String {
     format!("{project}/{provider}")
 }
 
-/// Who the project's mails come from; absent parts are the deployment's.
+/// Who the project's mails come from, and by what; absent parts are the deployment's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmailConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_email: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<MailServer>,
     /// The theme of mails that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_id: Option<Uuid>,

@@ -9,6 +9,7 @@ use url::Url;
 use utoipa::ToSchema;
 
 use super::id::{ProjectId, TeamId};
+use super::mail_server::MailServerInput;
 use super::password;
 use super::permission::{Occasion, PermissionId};
 use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig, secret_owner};
@@ -200,9 +201,22 @@ pub struct ProviderInput {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EmailInput {
-    /// `shared`: the deployment's sender; `standard`: `sender_name` and `sender_email`.
+    /// `shared`: the deployment's server and sender; `standard`: `sender_name` and `sender_email`, by the deployment's server where no `host` is
+    /// given.
     #[deserr(rename = "type")]
     pub r#type: String,
+    /// The project's own mail server: a domain or an address.
+    #[deserr(default)]
+    pub host: Option<String>,
+    /// 465 and 2465 speak TLS from the first byte, every other one from STARTTLS on.
+    #[deserr(default)]
+    pub port: Option<u16>,
+    /// Absent for a server that asks nobody who they are.
+    #[deserr(default)]
+    pub username: Option<String>,
+    /// Absent, or as it was read: the one that there is, for the same host, port and username.
+    #[deserr(default)]
+    pub password: Option<String>,
     #[deserr(default)]
     pub sender_name: Option<String>,
     #[deserr(default)]
@@ -217,7 +231,7 @@ pub struct InvalidSetting {
     pub message: Cow<'static, str>,
 }
 
-fn invalid(path: impl Into<String>, message: impl Into<Cow<'static, str>>) -> InvalidSetting {
+pub(super) fn invalid(path: impl Into<String>, message: impl Into<Cow<'static, str>>) -> InvalidSetting {
     InvalidSetting { path: path.into(), message: message.into() }
 }
 
@@ -227,7 +241,7 @@ const MAX_DESCRIPTION: usize = 4096;
 const MAX_DOMAINS: usize = 100;
 const MAX_PROVIDERS: usize = 50;
 
-/// What sealing a provider's secret takes.
+/// What sealing a secret takes.
 pub struct Secrets<'a> {
     pub sealer: &'a Sealer,
     pub entropy: &'a Entropy,
@@ -316,7 +330,7 @@ impl ConfigPatch {
             config.oauth_providers = check_providers(providers, &config.oauth_providers, owner, secrets)?;
         }
         if let Some(email) = self.email_config {
-            config.email = EmailConfig { theme_id: config.email.theme_id, ..email.check()? };
+            config.email = email.check(&config.email, owner, secrets)?;
         }
         self.email_theme.map(|theme| theme.0).apply(&mut config.email.theme_id);
         let defaults = [
@@ -445,16 +459,20 @@ fn seal_secret(id: &str, owner: &str, secret: String, secrets: &Secrets<'_>) -> 
 }
 
 impl EmailInput {
-    fn check(self) -> Result<EmailConfig, InvalidSetting> {
+    fn check(self, old: &EmailConfig, project: &str, secrets: &Secrets<'_>) -> Result<EmailConfig, InvalidSetting> {
+        let theme_id = old.theme_id;
         match self.r#type.as_str() {
-            "shared" => Ok(EmailConfig::default()),
+            "shared" => Ok(EmailConfig { theme_id, ..EmailConfig::default() }),
             "standard" => {
                 let email = self.sender_email.as_deref().and_then(|text| super::email::Email::parse(text).ok());
                 let email = email.ok_or_else(|| invalid("config.email_config.sender_email", "must be an e-mail address"))?;
-                if self.sender_name.as_deref().is_some_and(|name| name.chars().any(char::is_control) || name.len() > 256) {
+                let sender_name = self.sender_name.filter(|name| !name.is_empty());
+                if sender_name.as_deref().is_some_and(|name| name.chars().any(char::is_control) || name.len() > 256) {
                     return Err(invalid("config.email_config.sender_name", "must be one line of at most 256 characters"));
                 }
-                Ok(EmailConfig { sender_name: self.sender_name, sender_email: Some(email.to_string()), theme_id: None })
+                let server = MailServerInput { host: self.host, port: self.port, username: self.username, password: self.password };
+                let server = server.check(old.server.as_ref(), project, secrets)?;
+                Ok(EmailConfig { sender_name, sender_email: Some(email.to_string()), server, theme_id })
             }
             _ => Err(invalid("config.email_config.type", "must be shared or standard")),
         }

@@ -1,13 +1,14 @@
-//! What clients and administrators read of a project (WIRE.md §9.2). Client ids and secrets of providers are
-//! settings to write, never to read.
+//! What clients and administrators read of a project (WIRE.md §9.2). Client ids and secrets of providers, and the password of a mail server,
+//! are settings to write, never to read.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::id::ProjectId;
+use super::mail_server::HIDDEN_PASSWORD;
 use super::permission::{Occasion, PermissionId};
-use super::project::{MergeStrategy, OAuthProvider, Project, ProjectConfig};
+use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
 use super::redirect::TrustedDomain;
 use super::sign_up_rule::{DefaultAction, SignUpRule};
 
@@ -106,14 +107,23 @@ pub struct AdminProvider {
     pub microsoft_tenant_id: Option<String>,
 }
 
+/// What is not set is empty in a `standard` one, as published SDKs read nothing where a field is missing.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct AdminEmailConfig {
-    /// `shared`: the deployment's sender; `standard`: the project's own.
-    pub r#type: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sender_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sender_email: Option<String>,
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum AdminEmailConfig {
+    /// The deployment's server and sender.
+    Shared {},
+    /// The project's own sender; with a host, its own mail server too.
+    Standard {
+        /// Empty: the deployment's server.
+        host: String,
+        port: u16,
+        username: String,
+        /// Eight asterisks in place of a password.
+        password: &'static str,
+        sender_name: String,
+        sender_email: String,
+    },
 }
 
 impl ClientConfig {
@@ -162,16 +172,11 @@ impl AdminProject {
 
 impl AdminConfig {
     fn of(config: &ProjectConfig) -> Self {
-        let own_sender = config.email.sender_email.is_some();
         let defaults = |occasion| config.rbac.defaults(occasion).iter().map(|id| DefaultPermission { id: id.clone() }).collect();
         Self {
             client: ClientConfig::of(config),
             oauth_providers: config.oauth_providers.iter().map(AdminProvider::of).collect(),
-            email_config: AdminEmailConfig {
-                r#type: if own_sender { "standard" } else { "shared" },
-                sender_name: config.email.sender_name.clone(),
-                sender_email: config.email.sender_email.clone(),
-            },
+            email_config: AdminEmailConfig::of(&config.email),
             email_theme: config.email.theme(),
             new_sign_in_mails: config.new_sign_in_mails,
             create_team_on_sign_up: config.create_team_on_sign_up,
@@ -187,6 +192,18 @@ impl AdminConfig {
             session_max_age_seconds: config.sessions.max_age_seconds,
             session_max_idle_seconds: config.sessions.max_idle_seconds,
         }
+    }
+}
+
+impl AdminEmailConfig {
+    fn of(config: &EmailConfig) -> Self {
+        let Some(sender_email) = config.sender_email.clone() else { return Self::Shared {} };
+        let sender_name = config.sender_name.clone().unwrap_or_default();
+        let (host, port) = config.server.as_ref().map(|server| (server.host.clone(), server.port)).unwrap_or_default();
+        let login = config.server.as_ref().and_then(|server| server.login.as_ref());
+        let username = login.map(|login| login.username.clone()).unwrap_or_default();
+        let password = login.map(|_| HIDDEN_PASSWORD).unwrap_or_default();
+        Self::Standard { host, port, username, password, sender_name, sender_email }
     }
 }
 

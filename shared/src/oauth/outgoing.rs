@@ -1,9 +1,8 @@
 //! Requests to providers. A project's administrator names issuers, so where a request goes is not ours to trust: no redirects, no
-//! proxies, two seconds, bounded answers, and every address is looked at after its name was resolved and before a connection is made
-//! (SSRF, CWE-918; a check of the name alone would fall to DNS rebinding).
+//! proxies, two seconds, bounded answers, and public addresses alone ([`public_address`]).
 
 use std::borrow::Cow;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 use url::{Host, Url};
 
+use crate::public_address::{self, NotPublic, is_public};
 use crate::settings::Settings;
 
 /// How long a call may take, from the name's resolution to the last byte.
@@ -157,10 +157,6 @@ fn unavailable(error: reqwest::Error) -> Fault {
     Fault::Unavailable(text)
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("{0} has no public address")]
-struct NotPublic(String);
-
 struct PublicResolver {
     allow_private: bool,
 }
@@ -169,48 +165,9 @@ impl Resolve for PublicResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let allow_private = self.allow_private;
         Box::pin(async move {
-            let host = name.as_str().to_owned();
-            let found = tokio::net::lookup_host((host.as_str(), 0)).await?;
-            let fit: Vec<SocketAddr> = found.filter(|address| allow_private || is_public(address.ip())).collect();
-            if fit.is_empty() { Err(NotPublic(host).into()) } else { Ok(Box::new(fit.into_iter()) as Addrs) }
+            let addresses = public_address::resolve(name.as_str(), 0, allow_private).await?;
+            Ok(Box::new(addresses.into_iter()) as Addrs)
         })
-    }
-}
-
-/// Whether an address is one of the public internet (the special-purpose registries of RFC 6890).
-fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => {
-            let [a, b, c, _] = address.octets();
-            !(address.is_private()
-                || address.is_loopback()
-                || address.is_link_local()
-                || address.is_multicast()
-                || address.is_documentation()
-                || a == 0
-                || a >= 240
-                || (a == 100 && (64..128).contains(&b))
-                || (a == 192 && b == 0 && c == 0)
-                || (a == 198 && (18..20).contains(&b)))
-        }
-        IpAddr::V6(address) => match embedded(address) {
-            Some(inner) => is_public(IpAddr::V4(inner)),
-            // Global unicast is 2000::/3; 2001:db8::/32 is for documents, 2001::/23 for protocols.
-            None => {
-                let [first, second, ..] = address.segments();
-                first & 0xe000 == 0x2000 && !(first == 0x2001 && (second < 0x200 || second == 0xdb8))
-            }
-        },
-    }
-}
-
-/// The IPv4 address that an IPv6 address stands for: mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`), 6to4 (`2002::/16`).
-fn embedded(address: Ipv6Addr) -> Option<std::net::Ipv4Addr> {
-    let parts = address.segments();
-    let v4 = |high: u16, low: u16| std::net::Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    match parts {
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => Some(v4(high, low)),
-        _ => None,
     }
 }
 
@@ -220,41 +177,6 @@ mod tests {
 
     fn outgoing(allow_private: bool) -> Outgoing<'static> {
         Outgoing { allow_private, stand_in: None }
-    }
-
-    #[test]
-    fn only_addresses_of_the_public_internet_are_public() {
-        let private = [
-            "127.0.0.1",
-            "10.1.2.3",
-            "172.16.0.1",
-            "192.168.1.1",
-            "169.254.169.254",
-            "100.64.0.1",
-            "0.0.0.0",
-            "224.0.0.1",
-            "255.255.255.255",
-            "192.0.0.8",
-            "198.18.0.1",
-            "::1",
-            "::",
-            "fe80::1",
-            "fc00::1",
-            "fd12::1",
-            "::ffff:127.0.0.1",
-            "::ffff:169.254.169.254",
-            "64:ff9b::7f00:1",
-            "2002:7f00:1::",
-            "2001:db8::1",
-            "ff02::1",
-            "fd00:ec2::254",
-        ];
-        for address in private {
-            assert!(!is_public(address.parse().expect("an address")), "{address}");
-        }
-        for address in ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1", "2002:101:101::"] {
-            assert!(is_public(address.parse().expect("an address")), "{address}");
-        }
     }
 
     #[test]

@@ -11,13 +11,18 @@
 //! One query lists a kind, with one unit for each 4 KB of what it passes over: for people who write mails, not for sending them. A change is
 //! conditional on the version that was read.
 
+use std::cmp::Ordering;
+
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{Error, Item, Key, Store, Write, entity, failure, integer, number, string};
+use super::projects::replaced;
+use super::{Error, Item, Key, MAX_WRITES, Store, Write, entity, failure, integer, number, string};
+use crate::model::config::DocumentChange;
 use crate::model::id::{DocumentId, ProjectId};
 use crate::model::mail_document::{DocumentKind, DocumentLine, MAX_DOCUMENTS, MailDocument};
 use crate::model::outbox::DEFAULT_THEME;
+use crate::model::project::Project;
 
 /// A document with the version that a change of it is conditional on; 0 for one that is not in the table.
 #[derive(Debug, Clone)]
@@ -42,14 +47,76 @@ fn count_key(project: &ProjectId, kind: DocumentKind) -> Key {
     Key::new(format!("T#{project}"), format!("COUNT#{}", prefix(kind)))
 }
 
-/// One document of a kind more; fails when there are as many as there may be.
-fn one_more(project: &ProjectId, kind: DocumentKind) -> Write {
-    let update = Write::update(count_key(project, kind), "ADD documents :one").on("attribute_not_exists(documents) OR documents < :most");
-    update.value(":one", integer(1)).value(":most", integer(MAX_DOCUMENTS))
+/// So many documents of a kind more; fails when there are more than there may be then.
+fn more(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
+    let update = Write::update(count_key(project, kind), "ADD documents :more").on("attribute_not_exists(documents) OR documents <= :most");
+    update.value(":more", integer(count)).value(":most", integer(MAX_DOCUMENTS.saturating_sub(count)))
 }
 
-fn one_less(project: &ProjectId, kind: DocumentKind) -> Write {
-    Write::update(count_key(project, kind), "ADD documents :less").value(":less", integer(-1))
+fn less(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
+    Write::update(count_key(project, kind), "ADD documents :less").value(":less", integer(-i64::try_from(count).unwrap_or(i64::MAX)))
+}
+
+/// What becomes of a document, of which this version was read.
+#[derive(Debug)]
+pub struct DocumentWrite {
+    pub change: DocumentChange,
+    pub version: u64,
+    /// Whether it is none in place of ours.
+    pub is_counted: bool,
+}
+
+/// Why a configuration was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("there are more documents of a kind than there may be")]
+    TooManyDocuments,
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+/// How many documents a change of a configuration may write: a transaction has the project, its line and two numbers besides.
+pub const MAX_CHANGES: usize = MAX_WRITES - 4;
+
+fn written(project: &ProjectId, kind: DocumentKind, document: &MailDocument, version: u64) -> Result<Write, Error> {
+    let key = document_key(project, kind, document.id);
+    Ok(match version {
+        0 => Write::create(key, document)?.attribute("version", integer(1)),
+        version => Write::update(key, "SET d = :d, version = :new")
+            .on("version = :old")
+            .entity(":d", document)?
+            .value(":old", integer(version))
+            .value(":new", integer(version + 1)),
+    })
+}
+
+/// What a change of documents does to their number of a kind.
+fn counted(project: &ProjectId, kind: DocumentKind, writes: &[DocumentWrite]) -> Option<Write> {
+    let (mut new, mut gone) = (0_usize, 0_usize);
+    for write in writes.iter().filter(|write| write.is_counted) {
+        match &write.change {
+            DocumentChange::Create(of, _) if *of == kind => new += 1,
+            DocumentChange::Delete(of, _) if *of == kind => gone += 1,
+            _ => {}
+        }
+    }
+    match new.cmp(&gone) {
+        Ordering::Equal => None,
+        Ordering::Greater => Some(more(project, kind, new - gone)),
+        Ordering::Less => Some(less(project, kind, gone - new)),
+    }
+}
+
+impl DocumentWrite {
+    fn write(&self, project: &ProjectId) -> Result<Write, Error> {
+        match &self.change {
+            DocumentChange::Create(kind, document) => written(project, *kind, document, 0),
+            DocumentChange::Replace(kind, document) => written(project, *kind, document, self.version),
+            DocumentChange::Delete(kind, id) => {
+                Ok(Write::delete(document_key(project, *kind, *id)).on("version = :old").value(":old", integer(self.version)))
+            }
+        }
+    }
 }
 
 impl DocumentRow {
@@ -77,6 +144,46 @@ impl Store {
         Ok(id == DEFAULT_THEME || self.mail_document(project, DocumentKind::Theme, id.into()).await?.is_some())
     }
 
+    /// All templates and themes with their sources.
+    pub async fn templates_and_themes(&self, project: &ProjectId) -> Result<Vec<(DocumentKind, DocumentRow)>, Error> {
+        let mut items = self
+            .client
+            .query()
+            .table_name(&self.table)
+            // What lies between the two are the two alone: `$` comes after `#`.
+            .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
+            .expression_attribute_values(":pk", string(format!("T#{project}")))
+            .expression_attribute_values(":first", string(prefix(DocumentKind::Template)))
+            .expression_attribute_values(":last", string("THEME$"))
+            .consistent_read(true)
+            .into_paginator()
+            .items()
+            .send();
+        let mut rows = Vec::new();
+        while let Some(item) = items.next().await {
+            let item = item.map_err(failure)?;
+            let is_theme = item.get("sk").and_then(|sk| sk.as_s().ok()).is_some_and(|sk| sk.starts_with(prefix(DocumentKind::Theme)));
+            let kind = if is_theme { DocumentKind::Theme } else { DocumentKind::Template };
+            rows.push((kind, DocumentRow::of(item)?));
+        }
+        Ok(rows)
+    }
+
+    /// Replaces a project that nobody changed since `version`, together with documents that nobody changed since they were read.
+    pub async fn update_configuration(&self, project: &Project, version: u64, documents: &[DocumentWrite]) -> Result<(), ConfigError> {
+        let counts = [DocumentKind::Template, DocumentKind::Theme].into_iter().filter_map(|kind| counted(&project.id, kind, documents));
+        let mut writes: Vec<Write> = counts.collect();
+        let counts = writes.len();
+        writes.extend(replaced(project, version)?);
+        for document in documents {
+            writes.push(document.write(&project.id)?);
+        }
+        match self.transact(writes).await {
+            Err(Error::Conflict(failed)) if failed.iter().any(|index| *index < counts) => Err(ConfigError::TooManyDocuments),
+            result => Ok(result?),
+        }
+    }
+
     /// All documents of a kind, by id.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind) -> Result<Vec<DocumentLine>, Error> {
         let mut items = self
@@ -101,7 +208,7 @@ impl Store {
     /// Writes a new document; `false` when there are [`MAX_DOCUMENTS`] of its kind.
     pub async fn create_mail_document(&self, project: &ProjectId, kind: DocumentKind, document: &MailDocument) -> Result<bool, Error> {
         let create = Write::create(document_key(project, kind, document.id), document)?.attribute("version", integer(1));
-        match self.transact([one_more(project, kind), create]).await {
+        match self.transact([more(project, kind, 1), create]).await {
             Ok(()) => Ok(true),
             Err(Error::Conflict(failed)) if failed.contains(&0) => Ok(false),
             Err(error) => Err(error),
@@ -116,16 +223,7 @@ impl Store {
         document: &MailDocument,
         version: u64,
     ) -> Result<(), Error> {
-        let key = document_key(project, kind, document.id);
-        self.write(match version {
-            0 => Write::create(key, document)?.attribute("version", integer(1)),
-            version => Write::update(key, "SET d = :d, version = :new")
-                .on("version = :old")
-                .entity(":d", document)?
-                .value(":old", integer(version))
-                .value(":new", integer(version + 1)),
-        })
-        .await
+        self.write(written(project, kind, document, version)?).await
     }
 
     /// Deletes a document; `false` when there was none. One that stands in place of ours was not counted.
@@ -137,7 +235,7 @@ impl Store {
         is_counted: bool,
     ) -> Result<bool, Error> {
         let delete = Write::delete(document_key(project, kind, id)).on("attribute_exists(pk)");
-        let result = if is_counted { self.transact([delete, one_less(project, kind)]).await } else { self.write(delete).await };
+        let result = if is_counted { self.transact([delete, less(project, kind, 1)]).await } else { self.write(delete).await };
         match result {
             Ok(()) => Ok(true),
             Err(Error::Conflict(_)) => Ok(false),

@@ -64,6 +64,16 @@ fn create(project: &Project) -> Result<[Write; 2], Error> {
     Ok([Write::create(project_key(&project.id), project)?.attribute("version", integer(1)), line(project)?])
 }
 
+/// A project in place of what it was at `version`.
+pub(super) fn replaced(project: &Project, version: u64) -> Result<[Write; 2], Error> {
+    let update = Write::update(project_key(&project.id), "SET d = :d, version = :new")
+        .on("version = :old")
+        .entity(":d", project)?
+        .value(":old", integer(version))
+        .value(":new", integer(version + 1));
+    Ok([update, line(project)?])
+}
+
 impl ProjectRow {
     pub fn of(item: super::Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
@@ -133,12 +143,7 @@ impl Store {
 
     /// Replaces a project that nobody changed since `version`.
     pub async fn update_project(&self, project: &Project, version: u64) -> Result<(), Error> {
-        let update = Write::update(project_key(&project.id), "SET d = :d, version = :new")
-            .on("version = :old")
-            .entity(":d", project)?
-            .value(":old", integer(version))
-            .value(":new", integer(version + 1));
-        self.transact([update, line(project)?]).await
+        self.transact(replaced(project, version)?).await
     }
 
     /// All projects of the table, by id. For people at a command line: the list is one partition.

@@ -167,3 +167,118 @@ async fn a_server_may_change_the_branch_alone_and_a_client_nothing() {
     assert_eq!(server.get(CONFIG).await.code(), "INSUFFICIENT_ACCESS_TYPE");
     assert_eq!(app.client().get(&level("branch")).await.code(), "INSUFFICIENT_ACCESS_TYPE");
 }
+
+const THEME: &str = "0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f";
+const TEMPLATE: &str = "7b6a5c4d-3e2f-4a1b-8c9d-0e1f2a3b4c5d";
+const SIGN_IN: &str = "822687fe-8d0a-4467-a0d1-416b6e639478";
+
+async fn document(app: &TestApp, kind: &str, id: &str) -> Answer {
+    app.admin().get(&format!("/api/v1/internal/email-{kind}/{id}")).await
+}
+
+#[tokio::test]
+async fn a_mail_server_is_the_setting_of_the_project_and_keeps_its_password() {
+    let app = TestApp::start().await;
+    let server = json!({
+        "isShared": false, "provider": "smtp", "host": "mail.example.com", "port": 465, "username": "notes", "password": "the-password",
+        "senderName": "Notes", "senderEmail": "notes@example.com",
+    });
+    assert_done(&patch(&app.admin(), "environment", json!({ "emails.server": server })).await);
+    let shown = app.admin().get(INTERNAL).await.json()["config"]["email_config"].clone();
+    assert_eq!((&shown["host"], &shown["port"], &shown["password"]), (&json!("mail.example.com"), &json!(465), &json!("********")));
+    for path in [CONFIG.to_owned(), level("environment")] {
+        let config = read(&app.admin(), &path).await;
+        assert_eq!(
+            (&config["emails"]["server"]["host"], &config["emails"]["server"]["password"]),
+            (&json!("mail.example.com"), &Value::Null)
+        );
+    }
+    // The whole level as it was read keeps the password.
+    let config = read(&app.admin(), &level("environment")).await;
+    assert_done(&put(&app.admin(), "environment", config, false).await);
+    assert_eq!(app.admin().get(INTERNAL).await.json()["config"]["email_config"], shown);
+    assert_refused(&patch(&app.admin(), "environment", json!({ "emails.server.host": "evil.test" })).await, "emails.server.password");
+    assert_refused(&patch(&app.admin(), "branch", json!({ "emails.server.host": "mail.example.com" })).await, "emails.server.host");
+}
+
+#[tokio::test]
+async fn templates_and_themes_are_those_of_their_own_operations() {
+    let app = TestApp::start().await;
+    let admin = app.admin();
+    let config = read(&admin, CONFIG).await;
+    assert_eq!(config["emails"]["templates"][SIGN_IN]["displayName"], "Sign-in code and link");
+    assert_eq!(config["emails"]["themes"].as_object().unwrap().len(), 1);
+    let values = json!({
+        "auth.otp.allowSignIn": false,
+        format!("emails.themes.{THEME}"): { "displayName": "Bare", "tsxSource": "<html><body>bare {{ content }}</body></html>" },
+        format!("emails.templates.{TEMPLATE}"): { "displayName": "News", "htmlSource": "<p>News</p>", "themeId": THEME },
+        format!("emails.templates.{SIGN_IN}.subjectSource"): "Come in with {{ variables.otp }}",
+        "emails.selectedThemeId": THEME,
+    });
+    assert_done(&patch(&admin, "branch", values).await);
+    let template = document(&app, "templates", TEMPLATE).await.json();
+    assert_eq!((&template["html_source"], &template["theme_id"]), (&json!("<p>News</p>"), &json!(THEME)));
+    assert_eq!(document(&app, "themes", THEME).await.json()["display_name"], "Bare");
+    assert_eq!(app.admin().get(INTERNAL).await.json()["config"]["email_theme"], THEME);
+    app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
+    let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
+    assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
+    let mail = app.last_mail("ada@example.com").await;
+    assert!(mail.0.subject.starts_with("Come in with ") && mail.0.html.contains("bare "), "{:?}", mail.0);
+
+    // What another operation changes is here, and a server may change the branch too.
+    let renamed = app.admin().patch(&format!("/api/v1/internal/email-templates/{TEMPLATE}"), json!({ "display_name": "Letters" })).await;
+    assert_eq!(renamed.status(), 200);
+    assert_eq!(read(&app.server(), &level("branch")).await["emails"]["templates"][TEMPLATE]["displayName"], "Letters");
+    assert_done(&patch(&app.server(), "branch", json!({ format!("emails.templates.{TEMPLATE}.tsxSource"): "<p>Old</p>" })).await);
+    assert_eq!(document(&app, "templates", TEMPLATE).await.json()["html_source"], "<p>Old</p>");
+
+    let keys = json!({ "keys": [format!("emails.templates.{SIGN_IN}"), format!("emails.templates.{TEMPLATE}")] });
+    assert_done(&admin.post(&format!("{}/reset-keys", level("branch")), keys).await);
+    assert_eq!(document(&app, "templates", TEMPLATE).await.status(), 404);
+    assert!(document(&app, "templates", SIGN_IN).await.json()["subject_source"].as_str().unwrap().starts_with("Sign in to"));
+    assert_done(&put(&admin, "branch", json!({}), true).await);
+    assert_eq!(document(&app, "themes", THEME).await.status(), 404);
+}
+
+#[tokio::test]
+async fn one_wrong_document_changes_nothing_and_is_named() {
+    let app = TestApp::start().await;
+    let before = app.table();
+    let path = format!("emails.templates.{TEMPLATE}");
+    let values = json!({ "auth.allowSignUp": false, &path: { "displayName": "News", "tsxSource": "import React from 'react'" } });
+    assert_refused(&patch(&app.admin(), "branch", values).await, &format!("{path}.tsxSource"));
+    let values = json!({ "auth.allowSignUp": "no", &path: { "displayName": "News" } });
+    assert_refused(&patch(&app.admin(), "branch", values).await, "auth.allowSignUp");
+    assert_eq!(app.table(), before);
+}
+
+/// So many new themes.
+fn themes(from: u128, count: u128) -> Value {
+    let theme = |number: u128| (uuid::Uuid::from_u128(number).to_string(), json!({ "displayName": format!("Theme {number}") }));
+    let themes: serde_json::Map<String, Value> = (from..from + count).map(theme).collect();
+    json!({ "emails": { "themes": themes } })
+}
+
+#[tokio::test]
+async fn there_are_no_more_documents_by_a_configuration_than_by_their_operations() {
+    let app = TestApp::start().await;
+    let merge = |values: &Value| {
+        let all = values["emails"]["themes"].as_object().unwrap();
+        Value::Object(all.iter().map(|(id, theme)| (format!("emails.themes.{id}"), theme.clone())).collect())
+    };
+    assert_refused(&patch(&app.admin(), "branch", merge(&themes(1, 97))).await, "more than 96");
+    for from in [1, 1001] {
+        assert_done(&patch(&app.admin(), "branch", merge(&themes(from, 96))).await);
+    }
+    let refused = patch(&app.admin(), "branch", merge(&themes(2001, 9))).await;
+    assert_eq!((refused.status(), refused.code().as_str()), (400, "TOO_MANY_EMAIL_DOCUMENTS"), "{}", refused.text());
+    assert_done(&patch(&app.admin(), "branch", merge(&themes(2001, 8))).await);
+    let created = app.admin().post("/api/v1/internal/email-themes", json!({ "display_name": "One more" })).await;
+    assert_eq!(created.code(), "TOO_MANY_EMAIL_DOCUMENTS");
+    // One for another is no more than there were.
+    let id = uuid::Uuid::from_u128(1);
+    let swap = json!({ format!("emails.themes.{id}"): null, format!("emails.themes.{THEME}"): { "displayName": "New" } });
+    assert_done(&patch(&app.admin(), "branch", swap).await);
+    assert_eq!(app.admin().get("/api/v1/internal/email-themes").await.json()["themes"].as_array().unwrap().len(), 201);
+}

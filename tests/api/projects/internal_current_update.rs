@@ -23,7 +23,10 @@ async fn what_is_set_is_read_back() {
         "require_publishable_client_key": true, "oauth_account_merge_strategy": "raise_error", "password_min_length": 12,
         "session_max_age_seconds": 86_400, "session_max_idle_seconds": 300,
         "domains": [{ "domain": "https://*.example.com", "handler_path": "/auth" }],
-        "email_config": { "type": "standard", "sender_name": "Notes", "sender_email": "notes@example.com" },
+        "email_config": {
+            "type": "standard", "sender_name": "Notes", "sender_email": "notes@example.com",
+            "host": "", "port": 0, "username": "", "password": "",
+        },
     });
     let mut patch = top.clone();
     patch["config"] = config.clone();
@@ -37,6 +40,39 @@ async fn what_is_set_is_read_back() {
     for (name, value) in config.as_object().unwrap() {
         assert_eq!(&now["config"][name], value, "{name}");
     }
+}
+
+#[tokio::test]
+async fn a_mail_server_is_set_and_its_password_is_never_read() {
+    let app = TestApp::start().await;
+    let server = |fields: Value| {
+        let mut server = json!({
+            "type": "standard", "sender_name": "Notes", "sender_email": "notes@example.com", "host": "mail.example.com", "port": 587,
+            "username": "notes",
+        });
+        server.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        json!({ "config": { "email_config": server } })
+    };
+    let refused = app.admin().patch(INTERNAL, server(json!({}))).await;
+    assert_eq!(refused.status(), 400);
+    assert!(refused.text().contains("body.config.email_config.password"), "{}", refused.text());
+    let answer = app.admin().patch(INTERNAL, server(json!({ "password": "the-password" }))).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    assert_eq!(answer.json()["config"]["email_config"], server(json!({ "password": "********" }))["config"]["email_config"]);
+    assert!(!answer.text().contains("the-password"));
+    assert!(!format!("{:?}", app.table()).contains("the-password"));
+    // What was read is taken back as it was, and so is the rest without the password.
+    for same in [json!({ "password": "********" }), json!({}), json!({ "password": "", "sender_name": "Other" })] {
+        assert_eq!(app.admin().patch(INTERNAL, server(same)).await.status(), 200);
+    }
+    for other in [json!({ "host": "evil.example.com" }), json!({ "port": 465 }), json!({ "username": "x", "password": "********" })] {
+        let refused = app.admin().patch(INTERNAL, server(other)).await;
+        assert_eq!(refused.status(), 400);
+        assert!(refused.text().contains("body.config.email_config.password"), "{}", refused.text());
+    }
+    assert_eq!(project(&app).await["config"]["email_config"]["sender_name"], "Other");
+    app.configure(json!({ "config": { "email_config": { "type": "shared" } } })).await;
+    assert_eq!(project(&app).await["config"]["email_config"], json!({ "type": "shared" }));
 }
 
 #[tokio::test]

@@ -53,6 +53,19 @@ test("the admin app of an owned project does what a server does, without any key
   assert.equal((await project.app.getProject()).id, project.id);
 });
 
+test("a mail server is set, read without its password, and sent back as it was read", own, async () => {
+  const { user, project } = await owned();
+  const emailConfig = { type: "standard", host: "mail.example.com", port: 587, username: "notes", senderName: "Notes", senderEmail: "notes@example.com" };
+  const read = async () => (await user.listOwnedProjects())[0].config.emailConfig;
+  await project.update({ config: { emailConfig: { ...emailConfig, password: "the-password" } } });
+  assert.deepEqual(await read(), { ...emailConfig, password: "********" });
+  await project.update({ config: { emailConfig: { ...(await read()), senderName: "Papers" } } });
+  assert.deepEqual(await read(), { ...emailConfig, senderName: "Papers", password: "********" });
+  await assert.rejects(project.update({ config: { emailConfig: { ...(await read()), host: "evil.example.com" } } }), /password/);
+  await project.update({ config: { emailConfig: { type: "shared" } } });
+  assert.deepEqual(await read(), { type: "shared" });
+});
+
 test("settings are updated as fields and as configuration, and take effect", own, async () => {
   const { user, project } = await owned();
   await project.update({ displayName: "Papers", config: { clientTeamCreationEnabled: true } });

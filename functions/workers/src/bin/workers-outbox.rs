@@ -5,6 +5,7 @@ use serde_json::Value;
 use shared::App;
 use shared::mail::sandbox;
 use shared::mail::ses::Ses;
+use shared::mail::smtp::{ByProject, Smtp};
 
 fn main() -> Result<(), Error> {
     sandbox::install();
@@ -15,12 +16,13 @@ fn main() -> Result<(), Error> {
 async fn run() -> Result<(), Error> {
     shared::http::log::init();
     let app = App::from_env()?;
-    let ses = Ses::from_env(app.clock.clone())?;
-    let (app, ses) = (&app, &ses);
+    let own = Smtp::from_env(&app.settings, app.clock.clone())?;
+    let mailer = ByProject { own, deployments: Ses::from_env(app.clock.clone())? };
+    let (app, mailer) = (&app, &mailer);
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
-        // What the event says does not matter: the index knows what is due. The last mail has all the time that SES may take.
+        // What the event says does not matter: the index knows what is due. The last mail has all the time that a mail service may take.
         let deadline = jiff::Timestamp::from_millisecond(i64::try_from(event.context.deadline)?)?;
-        let moved = workers::outbox::drain(app, ses, deadline - jiff::SignedDuration::from_secs(25)).await?;
+        let moved = workers::outbox::drain(app, mailer, deadline - jiff::SignedDuration::from_secs(25)).await?;
         // Each minute, by the schedule: the stream comes with every write.
         if event.payload.get("Records").is_none() {
             let (now, oldest) = (app.clock.now(), app.store.oldest_due(app.clock.now()).await?);

@@ -12,6 +12,7 @@ use shared::clock::Clock;
 use shared::crypto::deployment_secret::DeploymentSecret;
 use shared::crypto::password::Hasher;
 use shared::entropy::Entropy;
+use shared::mail::smtp::Smtp;
 use shared::model::session::after;
 use shared::settings::{self, Settings, base_url, variable};
 use tokio::net::TcpListener;
@@ -77,6 +78,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         (None, None) => DeploymentSecret::new(entropy.code()),
     };
     let settings = settings(address, secret, &options)?;
+    let smtp = Smtp::from_env(&settings, clock.clone())?;
     let inbox = Inbox::open(data.as_ref().map(Data::mails), clock.clone()).context("the mails of the inbox cannot be read")?;
 
     let keys_file = data.as_ref().map(Data::keys_file);
@@ -93,7 +95,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let service = Service::new(parts);
     let signal = stop_signal().context("signals cannot be caught")?;
     print_start(&service.app.settings, &keys, &internal, data.as_ref().filter(|_| !is_new));
-    serve(service, listener, dynamodb.map(|listener| (listener, engine.database())), signal).await
+    serve(service, smtp, listener, dynamodb.map(|listener| (listener, engine.database())), signal).await
 }
 
 /// The machine's clock, or one that is so many seconds ahead of it.
@@ -154,12 +156,13 @@ fn print_start(settings: &Settings, keys: &Keys, internal: &Keys, saved: Option<
 
 async fn serve(
     service: Service,
+    smtp: Smtp,
     listener: TcpListener,
     dynamodb: Option<(TcpListener, Database)>,
     signal: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     let (stop, stopped) = watch::channel(false);
-    let worker = service.spawn_worker(stopped.clone());
+    let worker = service.spawn_worker(smtp, stopped.clone());
     service.spawn_endings(stopped.clone());
     if let Some((listener, database)) = dynamodb {
         println!("  DynamoDB         http://{}", listener.local_addr()?);

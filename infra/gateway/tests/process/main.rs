@@ -7,6 +7,7 @@ mod crashes;
 mod doctor;
 mod failures;
 mod limits;
+mod mail_server;
 mod pages;
 mod renderer;
 mod serve;

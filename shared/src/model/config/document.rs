@@ -1,10 +1,13 @@
 //! A whole configuration as it is read: its types, its defaults, and the settings that it stands for.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::take;
 
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, ValueKind, ValuePointerRef, take_cf_content};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::documents::{DocumentChange, MailDocuments, TemplateInput, ThemeInput, Written};
 use super::{CUSTOM_PROVIDER, Config};
 use crate::http::change::Change;
 use crate::model::outbox::DEFAULT_THEME;
@@ -20,6 +23,7 @@ use crate::product_api::input::Problems;
 
 /// The values of a configuration that says nothing (WIRE.md §9.3), but for what is none then.
 pub(super) fn defaults() -> Value {
+    let ours = MailDocuments::default();
     json!({
         "project": { "requirePublishableClientKey": false },
         "auth": {
@@ -36,8 +40,12 @@ pub(super) fn defaults() -> Value {
         "onboarding": { "requireEmailVerification": false },
         "apiKeys": { "enabled": { "user": false, "team": false } },
         "emails": {
-            "server": { "isShared": true, "provider": "smtp", "senderName": null, "senderEmail": null },
+            "server": {
+                "isShared": true, "provider": "smtp", "host": null, "port": null, "username": null, "senderName": null, "senderEmail": null,
+            },
             "selectedThemeId": DEFAULT_THEME,
+            "templates": ours.templates(),
+            "themes": ours.themes(),
         },
     })
 }
@@ -222,9 +230,13 @@ struct Emails {
     server: Server,
     #[deserr(default)]
     selected_theme_id: Option<ThemeId>,
+    #[deserr(default)]
+    templates: Entries<TemplateInput>,
+    #[deserr(default)]
+    themes: Entries<ThemeInput>,
 }
 
-/// Mails go by the deployment: of a server there is what they come from, and no host or password.
+/// With a host, mails go by that server; without one, by the deployment's.
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 struct Server {
@@ -232,6 +244,14 @@ struct Server {
     is_shared: Option<bool>,
     #[deserr(default)]
     provider: Option<String>,
+    #[deserr(default)]
+    host: Option<String>,
+    #[deserr(default)]
+    port: Option<u16>,
+    #[deserr(default)]
+    username: Option<String>,
+    #[deserr(default)]
+    password: Option<String>,
     #[deserr(default)]
     sender_name: Option<String>,
     #[deserr(default)]
@@ -257,7 +277,7 @@ struct DefaultPermissions {
 }
 
 /// Values by ids of their own. (The reading of maps that comes with deserr passes over values that are wrong.)
-struct Entries<T>(BTreeMap<String, T>);
+pub(super) struct Entries<T>(pub(super) BTreeMap<String, T>);
 
 impl<T> Default for Entries<T> {
     fn default() -> Self {
@@ -286,17 +306,35 @@ impl<T: Deserr<E>, E: DeserializeError> Deserr<E> for Entries<T> {
 const PROVIDERS: &str = "auth.oauth.providers";
 const RULES: &str = "auth.signUpRules";
 const DOMAINS: &str = "domains.trustedDomains";
+const SERVER: &str = "emails.server";
 
-/// The project with the settings of a configuration, or what is wrong with it, by its paths.
-pub fn read(config: &Config, project: Project, secrets: &Secrets<'_>) -> Result<Project, Problems> {
-    let document: Document = deserr::deserialize::<Document, _, Problems>(config.try_nested()?)?;
+/// What a project becomes by a configuration.
+#[derive(Debug, PartialEq)]
+pub struct Changed {
+    pub project: Project,
+    pub documents: Vec<DocumentChange>,
+}
+
+/// The project and the documents that it has by a configuration, or what is wrong with it, by its paths.
+pub fn read(
+    config: &Config,
+    project: Project,
+    documents: &MailDocuments,
+    secrets: &Secrets<'_>,
+    now: Timestamp,
+) -> Result<Changed, Problems> {
+    let mut document: Document = deserr::deserialize::<Document, _, Problems>(config.try_nested()?)?;
+    let written = Written::new(take(&mut document.emails.templates), take(&mut document.emails.themes));
     let ids = Ids::of(&document);
     let names = document.domains.trusted_domains.0.iter();
     let names = names.map(|(name, domain)| (name.clone(), domain.base_url.trim_end_matches('/').to_owned())).collect();
     let patch = ProjectPatch { config: Some(document.into_patch()?), ..ProjectPatch::default() };
+    let selected = project.config.email.theme();
     let mut project = patch.apply(project, secrets).map_err(|error| Problems::one(&ids.path_of(&error), error.message))?;
     project.config.domain_names = names;
-    Ok(project)
+    let selected = Some(project.config.email.theme()).filter(|theme| *theme != selected);
+    let documents = written.changes(documents, selected, now)?;
+    Ok(Changed { project, documents })
 }
 
 impl Document {
@@ -373,11 +411,12 @@ impl Provider {
 
 impl Server {
     fn into_input(self) -> Result<EmailInput, Problems> {
-        if self.provider.is_some_and(|provider| provider != "smtp") {
-            return Err(Problems::one("emails.server.provider", "must be smtp"));
+        let Self { is_shared, provider, host, port, username, password, sender_name, sender_email } = self;
+        if provider.is_some_and(|provider| provider != "smtp") {
+            return Err(Problems::one(&format!("{SERVER}.provider"), "must be smtp"));
         }
-        let kind = if self.is_shared == Some(false) { "standard" } else { "shared" };
-        Ok(EmailInput { r#type: kind.to_owned(), sender_name: self.sender_name, sender_email: self.sender_email })
+        let kind = if is_shared == Some(false) { "standard" } else { "shared" };
+        Ok(EmailInput { r#type: kind.to_owned(), host, port, username, password, sender_name, sender_email })
     }
 }
 
@@ -419,9 +458,10 @@ impl Ids {
             let id = place.and_then(|(index, field)| Some((ids.get(index.parse::<usize>().ok()?)?, field)));
             return id.map_or_else(|| path.to_owned(), |(id, field)| format!("{path}.{id}{}", field_name(field)));
         }
+        if let Some(field) = error.path.strip_prefix("config.email_config.") {
+            return format!("{SERVER}.{}", field_name(field));
+        }
         let others = [
-            ("config.email_config.sender_email", "emails.server.senderEmail"),
-            ("config.email_config.sender_name", "emails.server.senderName"),
             ("config.team_creator_default_permissions", "rbac.defaultPermissions.teamCreator"),
             ("config.team_member_default_permissions", "rbac.defaultPermissions.teamMember"),
             ("config.user_default_permissions", "rbac.defaultPermissions.signUp"),

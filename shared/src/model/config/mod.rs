@@ -2,10 +2,11 @@
 //!
 //! A project keeps each setting once; the configuration and its levels are views of the same settings, each of the keys that it may hold
 //! ([`Level`]). To change some of them, the settings are written down as a configuration, keys are put in or taken out, and what that makes
-//! is read as a whole: a key that is missing has its default, and one wrong value changes nothing. Secrets of providers can be written and
-//! are never in a configuration that is read; a provider that is written without one keeps the one it had.
+//! is read as a whole: a key that is missing has its default, and one wrong value changes nothing. Secrets of providers and the password of
+//! the mail server can be written and are never in a configuration that is read; what is written without one keeps the one it had.
 
 mod document;
+mod documents;
 mod level;
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-pub use document::read;
+pub use document::{Changed, read};
+pub use documents::{DocumentChange, MailDocuments};
 pub use level::Level;
 
 use super::permission::Occasion;
@@ -31,8 +33,8 @@ const CUSTOM_PROVIDER: &str = "custom_oidc";
 pub struct Config(BTreeMap<String, Value>);
 
 impl Config {
-    /// The settings of a project, with all defaults and without secrets.
-    pub fn of(project: &Project) -> Self {
+    /// The settings of a project and its documents, with all defaults and without secrets.
+    pub fn of(project: &Project, documents: &MailDocuments) -> Self {
         let config = &project.config;
         let of_id = |id: &str, value: Value| (id.to_owned(), value);
         let providers: Map<_, _> = config.oauth_providers.iter().map(|provider| of_id(&provider.id, of_provider(provider))).collect();
@@ -45,7 +47,7 @@ impl Config {
         let defaults = |occasion: Occasion| -> Map<_, _> {
             config.rbac.defaults(occasion).iter().map(|id| (id.to_string(), Value::Bool(true))).collect()
         };
-        let email = &config.email;
+        let (email, server) = (&config.email, config.email.server.as_ref());
         let nested = json!({
             "project": { "requirePublishableClientKey": config.require_publishable_client_key },
             "auth": {
@@ -69,10 +71,15 @@ impl Config {
                 "server": {
                     "isShared": email.sender_email.is_none(),
                     "provider": "smtp",
+                    "host": server.map(|server| &server.host),
+                    "port": server.map(|server| server.port),
+                    "username": server.and_then(|server| server.login.as_ref()).map(|login| &login.username),
                     "senderName": email.sender_name,
                     "senderEmail": email.sender_email,
                 },
                 "selectedThemeId": email.theme(),
+                "templates": documents.templates(),
+                "themes": documents.themes(),
             },
             "rbac": { "defaultPermissions": {
                 "teamCreator": defaults(Occasion::TeamCreator),
@@ -109,9 +116,17 @@ impl Config {
     /// What a level holds that is not by default so.
     pub fn overrides(&self, level: Level) -> Value {
         let defaults = Self::defaults();
-        let own =
-            self.0.iter().filter(|(path, value)| level.holds(path) && defaults.0.get(*path) != Some(*value) && !is_empty_object(value));
+        let is_own = |path: &str, value: &Value| match documents::document_of(path) {
+            // Whole or not at all: a document without a text is another one than ours, which has one.
+            Some(document) => !self.below(document).eq(defaults.below(document)),
+            None => defaults.0.get(path) != Some(value) && !is_empty_object(value),
+        };
+        let own = self.0.iter().filter(|(path, value)| level.holds(path) && is_own(path, value));
         Self(own.map(|(path, value)| (path.clone(), value.clone())).collect()).nested()
+    }
+
+    fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+        self.0.range(path.to_owned()..).take_while(move |(found, _)| found.starts_with(path))
     }
 
     fn defaults() -> Self {
@@ -130,8 +145,8 @@ impl Config {
         if !level.holds(key) {
             return Err(Problems::one(key, "is no key of this level"));
         }
-        if key.ends_with(".clientSecret") {
-            return Err(Problems::one(key, "cannot be reset: the provider would have none"));
+        if key.ends_with(".clientSecret") || key == "emails.server.password" {
+            return Err(Problems::one(key, "cannot be reset: what it is a secret of would have none"));
         }
         let below = format!("{key}.");
         self.0.retain(|path, _| !((path == key || path.starts_with(&below)) && level.holds(path)));
@@ -148,6 +163,11 @@ impl Config {
             }
             let below = format!("{key}.");
             self.0.retain(|path, _| !((*path == key || path.starts_with(&below)) && level.holds(path)));
+            for path in flat.keys() {
+                if let Some(other) = documents::other_name(path) {
+                    self.0.remove(&other);
+                }
+            }
             self.0.extend(flat.into_iter().filter(|(_, value)| !value.is_null()));
         }
         Ok(())

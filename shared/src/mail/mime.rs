@@ -1,0 +1,59 @@
+//! A mail as a message (RFC 5322, RFC 2046), for who is given messages and not their parts.
+
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, Message, MultiPart, SinglePart};
+use lettre::{Address, address::Envelope};
+
+use super::send::Mail;
+
+/// Makes messages of mails.
+pub(super) struct Composer {
+    /// The right side of the ids of messages.
+    host: String,
+}
+
+/// A message, ready for the wire.
+pub(super) struct Composed {
+    pub(super) envelope: Envelope,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Composer {
+    pub(super) fn new(host: Option<String>) -> Self {
+        Self { host: host.unwrap_or_else(|| "localhost".to_owned()) }
+    }
+
+    /// The message; none when the mail is not one that can be sent.
+    pub(super) fn compose(&self, mail: &Mail, now: Timestamp) -> Option<Composed> {
+        let address = |text: &str| text.parse::<Address>().ok();
+        let name = Some(mail.from.name.trim()).filter(|name| !name.is_empty()).map(str::to_owned);
+        let mut message = Message::builder()
+            .from(Mailbox::new(name, address(&mail.from.address)?))
+            .date(SystemTime::from(now))
+            // The same for every attempt: a server that was given it twice can tell.
+            .message_id(Some(format!("<{}@{}>", mail.id, self.host)))
+            .subject(mail.subject.as_str());
+        for to in &mail.to {
+            message = message.to(Mailbox::new(None, address(to.as_str())?));
+        }
+        if let Some(url) = &mail.unsubscribe {
+            // RFC 8058: one click in the mail client, without a page.
+            message = message.raw_header(header("List-Unsubscribe", format!("<{url}>"))?);
+            message = message.raw_header(header("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned())?);
+        }
+        let message = match (&mail.text, &mail.html) {
+            (Some(text), Some(html)) => message.multipart(MultiPart::alternative_plain_html(text.clone(), html.clone())),
+            (None, Some(html)) => message.singlepart(SinglePart::html(html.clone())),
+            (text, None) => message.singlepart(SinglePart::plain(text.clone().unwrap_or_default())),
+        };
+        let message = message.ok()?;
+        Some(Composed { envelope: message.envelope().clone(), bytes: message.formatted() })
+    }
+}
+
+fn header(name: &'static str, value: String) -> Option<HeaderValue> {
+    Some(HeaderValue::new(HeaderName::new_from_ascii(name.to_owned()).ok()?, value))
+}

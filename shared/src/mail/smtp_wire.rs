@@ -1,0 +1,73 @@
+//! A connection to a server that is not ours: it says so much at most, so that no server fills our memory with a line that does not end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use lettre::transport::smtp::client::AsyncTokioStream;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Bytes; what a server has to say of one mail is less than two thousand.
+const MOST: usize = 64 * 1024;
+
+/// What stands for the greeting that a server does not repeat after STARTTLS (RFC 3207 §4.2).
+const GREETING: &[u8] = b"220 again\r\n";
+
+#[derive(Debug)]
+pub(super) struct Wire<S> {
+    stream: S,
+    peer: SocketAddr,
+    /// What is read before what the server says.
+    before: &'static [u8],
+    left: usize,
+}
+
+impl<S> Wire<S> {
+    pub(super) fn new(stream: S, peer: SocketAddr) -> Self {
+        Self { stream, peer, before: &[], left: MOST }
+    }
+
+    /// Of a server that has greeted us already.
+    pub(super) fn greeted(stream: S, peer: SocketAddr) -> Self {
+        Self { before: GREETING, ..Self::new(stream, peer) }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if !self.before.is_empty() {
+            let (now, later) = self.before.split_at(self.before.len().min(buffer.remaining()));
+            buffer.put_slice(now);
+            self.before = later;
+            return Poll::Ready(Ok(()));
+        }
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        match self.left.checked_sub(buffer.filled().len() - before) {
+            Some(left) => self.left = left,
+            None => return Poll::Ready(Err(io::Error::other("the server does not stop to talk"))),
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Wire<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Send + Sync + Unpin + std::fmt::Debug> AsyncTokioStream for Wire<S> {
+    fn peer_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.peer)
+    }
+}

@@ -1,0 +1,94 @@
+//! Which addresses may be called on behalf of a project (SSRF, CWE-918). Its administrators name hosts, so where a connection goes is not
+//! ours to trust: every address is looked at after its name was resolved, and connections are made to those addresses alone. A check of
+//! the name would fall to DNS rebinding.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+/// A host has none but private addresses. The text is for the log.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} has no public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows others")]
+pub struct NotPublic(pub String);
+
+/// The addresses of a host that may be called, of which there is one at least.
+pub async fn resolve(host: &str, port: u16, allow_private: bool) -> Result<Vec<SocketAddr>, Box<dyn std::error::Error + Send + Sync>> {
+    let found = tokio::net::lookup_host((host, port)).await?;
+    let fit: Vec<SocketAddr> = found.filter(|address| allow_private || is_public(address.ip())).collect();
+    if fit.is_empty() { Err(NotPublic(host.to_owned()).into()) } else { Ok(fit) }
+}
+
+/// Whether an address is one of the public internet (the special-purpose registries of RFC 6890).
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            let [a, b, c, _] = address.octets();
+            !(address.is_private()
+                || address.is_loopback()
+                || address.is_link_local()
+                || address.is_multicast()
+                || address.is_documentation()
+                || a == 0
+                || a >= 240
+                || (a == 100 && (64..128).contains(&b))
+                || (a == 192 && b == 0 && c == 0)
+                || (a == 198 && (18..20).contains(&b)))
+        }
+        IpAddr::V6(address) => match embedded(address) {
+            Some(inner) => is_public(IpAddr::V4(inner)),
+            // Global unicast is 2000::/3; 2001:db8::/32 is for documents, 2001::/23 for protocols.
+            None => {
+                let [first, second, ..] = address.segments();
+                first & 0xe000 == 0x2000 && !(first == 0x2001 && (second < 0x200 || second == 0xdb8))
+            }
+        },
+    }
+}
+
+/// The IPv4 address that an IPv6 address stands for: mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`), 6to4 (`2002::/16`).
+fn embedded(address: Ipv6Addr) -> Option<std::net::Ipv4Addr> {
+    let parts = address.segments();
+    let v4 = |high: u16, low: u16| std::net::Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    match parts {
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => Some(v4(high, low)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_the_public_internet_are_public() {
+        let private = [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "224.0.0.1",
+            "255.255.255.255",
+            "192.0.0.8",
+            "198.18.0.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "fd12::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "2001:db8::1",
+            "ff02::1",
+            "fd00:ec2::254",
+        ];
+        for address in private {
+            assert!(!is_public(address.parse().expect("an address")), "{address}");
+        }
+        for address in ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1", "2002:101:101::"] {
+            assert!(is_public(address.parse().expect("an address")), "{address}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Sending through a project's own mail server: the real client of the worker, against servers that misbehave and, with `tests/smtp/run`,
+//! against a real one.
+#![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
+
+mod misbehaviour;
+mod real;
+mod server;
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use rustls::RootCertStore;
+use serde_json::{Value, json};
+use shared::clock::Clock;
+use shared::mail::smtp::{ByProject, Smtp};
+use support::TestApp;
+
+/// How long the client of a test waits for an answer.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+const PASSWORD: &str = "s3cret of the mail server";
+
+/// The settings of a project with this server.
+fn email_config(host: &str, port: u16) -> Value {
+    json!({
+        "type": "standard", "host": host, "port": port, "username": "notes", "password": PASSWORD,
+        "sender_name": "Grüße", "sender_email": "notes@example.org",
+    })
+}
+
+/// A service with one mail to `ada@example.com` in its outbox, of a project with this server, and the id of that.
+async fn outbox(config: Value, fields: Value) -> (TestApp, String) {
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "email_config": config } })).await;
+    let ada = app.sign_up("ada@example.com").await;
+    let mut body = json!({ "user_ids": [ada.user_id], "subject": "Grüße aus Köln", "html": "<p>Hello Ünion</p>", "theme_id": false });
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    assert_eq!(app.server().post("/api/v1/emails/send-email", body).await.status(), 200);
+    let list = app.server().get("/api/v1/emails/outbox").await.json();
+    let id = list["items"][0]["id"].as_str().unwrap().to_owned();
+    (app, id)
+}
+
+async fn entry(app: &TestApp, id: &str) -> Value {
+    app.server().get(&format!("/api/v1/emails/outbox/{id}")).await.json()
+}
+
+/// Runs the worker until nothing is due; what has no server of its own goes into the inbox.
+async fn deliver(app: &TestApp) {
+    let roots = RootCertStore::empty();
+    deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE, Clock::system()).unwrap()).await;
+}
+
+async fn deliver_by(app: &TestApp, own: Smtp) {
+    let mailer = ByProject { own, deployments: app.inbox.clone() };
+    workers::outbox::drain(&app.app, &mailer, app.now() + SignedDuration::from_hours(1)).await.unwrap();
+}

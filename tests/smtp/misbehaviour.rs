@@ -1,0 +1,200 @@
+//! What becomes of a mail when its project's server takes it, refuses, is silent, or is cut off: tried again is only what surely did not go out.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::SignedDuration;
+use rustls::RootCertStore;
+use serde_json::{Value, json};
+use shared::clock::Clock;
+use shared::mail::smtp::{ByProject, Smtp};
+use support::TestApp;
+
+use super::server::{Behaviour, MailServer};
+use super::{PASSWORD, PATIENCE, deliver, email_config, entry, outbox};
+
+/// Delivers one mail to a server that behaves like this, and gives its entry.
+async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, MailServer, Value, String) {
+    let server = MailServer::start(behaviours).await;
+    let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
+    deliver(&app).await;
+    let entry = entry(&app, &id).await;
+    assert!(!entry.to_string().contains(PASSWORD), "{entry}");
+    (app, server, entry, id)
+}
+
+fn class(entry: &Value) -> &str {
+    entry["send_attempt_errors"][0]["external_details"]["errorType"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_mail_is_a_message_from_the_projects_sender_to_its_recipient() {
+    let (app, server, entry, id) = delivered(vec![Behaviour::Well]).await;
+    assert_eq!((&entry["status"], &entry["can_have_delivery_info"]), (&json!("sent"), &json!(false)), "{entry}");
+    let login = STANDARD.encode(format!("\0notes\0{PASSWORD}"));
+    let commands = server.commands();
+    let expected = [&format!("AUTH PLAIN {login}"), "MAIL FROM:<notes@example.org>", "RCPT TO:<ada@example.com>", "DATA", "QUIT"]
+        .map(ToOwned::to_owned);
+    assert_eq!(commands[1..], expected);
+    let messages = server.messages();
+    let [message] = messages.as_slice() else { panic!("{messages:?}") };
+    let (head, body) = message.split_once("\r\n\r\n").unwrap();
+    for line in [
+        "From: =?utf-8?b?R3LDvMOfZQ==?= <notes@example.org>",
+        "To: ada@example.com",
+        &format!("Message-ID: <{id}@"),
+        "Date: ",
+        "MIME-Version: 1.0",
+        "Content-Type: multipart/alternative;",
+    ] {
+        assert!(head.lines().any(|found| found.starts_with(line)), "{line} in {head}");
+    }
+    assert!(
+        message.is_ascii() && !head.contains("Grüße") && head.contains("\r\nSubject: ") && !head.contains("List-Unsubscribe"),
+        "{head}"
+    );
+    let (plain, html) = (body.find("Content-Type: text/plain").unwrap(), body.find("Content-Type: text/html").unwrap());
+    assert!(plain < html, "{body}");
+    assert!(body[html..].contains("=C3=9Cnion") || body[html..].contains("base64"), "{body}");
+    assert!(app.inbox.messages(None).iter().all(|mail| mail.outbox_id != id), "it went into the inbox too");
+}
+
+#[tokio::test]
+async fn marketing_says_how_it_is_refused() {
+    let server = MailServer::start(vec![Behaviour::Open]).await;
+    let mut config = email_config("127.0.0.1", server.port);
+    (config["username"], config["password"]) = (json!(""), json!(""));
+    let (app, _) = outbox(config, json!({ "notification_category_name": "Marketing" })).await;
+    deliver(&app).await;
+    let message = server.messages().remove(0).replace("\r\n ", "");
+    assert!(message.contains("List-Unsubscribe: <http://localhost"), "{message}");
+    assert!(message.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"), "{message}");
+    assert!(server.commands().iter().all(|command| !command.starts_with("AUTH")));
+}
+
+#[tokio::test]
+async fn what_the_server_refuses_for_now_is_tried_again_and_sent_once() {
+    for (behaviour, expected) in [
+        (Behaviour::Answers("RCPT", "450 mailbox busy"), "TEMPORARY"),
+        (Behaviour::Answers("RCPT", "451 greylisted"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
+        (Behaviour::Answers("MAIL", "421 later"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
+        (Behaviour::Answers("AUTH", "454 not now"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
+        (Behaviour::Answers("220", "421 too many connections"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
+        (Behaviour::Answers(".", "452 disk full"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
+        (Behaviour::Silent("220"), "TIMEOUT"),
+        (Behaviour::Silent("DATA"), "TIMEOUT"),
+    ] {
+        let (app, server, entry, id) = delivered(vec![behaviour, Behaviour::Well]).await;
+        assert_eq!((&entry["status"], &entry["send_retries"]), (&json!("scheduled"), &json!(1)), "{behaviour:?} {entry}");
+        assert_eq!(class(&entry), expected, "{behaviour:?} {entry}");
+        app.advance(SignedDuration::from_secs(60));
+        deliver(&app).await;
+        assert_eq!(super::entry(&app, &id).await["status"], "sent", "{behaviour:?}");
+        assert_eq!(server.messages().len(), 1 + usize::from(behaviour == Behaviour::Answers(".", "452 disk full")), "{behaviour:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_server_refuses_for_good_is_not_tried_again() {
+    for (behaviour, expected) in [
+        (Behaviour::Answers("AUTH", "535 no such user or password"), "AUTH_FAILED"),
+        (Behaviour::Answers("MAIL", "530 sign in first"), "AUTH_FAILED"),
+        (Behaviour::Open, "AUTH_FAILED"),
+        (Behaviour::Answers("RCPT", "553 not an address"), "INVALID_EMAIL_ADDRESS"),
+        (Behaviour::Answers("RCPT", "550 no such mailbox"), "REJECTED"),
+        (Behaviour::Answers("MAIL", "554 not from here"), "REJECTED"),
+        (Behaviour::Answers(".", "554 spam"), "REJECTED"),
+        (Behaviour::Cuts("220"), "SOCKET_CLOSED"),
+        (Behaviour::Cuts("RCPT"), "SOCKET_CLOSED"),
+        (Behaviour::Babbles("EHLO"), "SOCKET_CLOSED"),
+        (Behaviour::StartTls, "SOCKET_CLOSED"),
+    ] {
+        let (app, server, entry, id) = delivered(vec![behaviour, Behaviour::Well]).await;
+        assert_eq!((&entry["status"], class(&entry)), (&json!("server-error"), expected), "{behaviour:?} {entry}");
+        if let Behaviour::Answers(_, text) = behaviour {
+            let message = entry["send_attempt_errors"][0]["internal_message"].as_str().unwrap();
+            assert!(message.contains(&text[4..]), "{message}");
+        }
+        let attempts = server.attempts();
+        app.advance(SignedDuration::from_hours(2));
+        deliver(&app).await;
+        assert_eq!((server.attempts(), super::entry(&app, &id).await), (attempts, entry), "{behaviour:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_mail_of_which_nobody_knows_whether_it_went_out_is_not_sent_again() {
+    for behaviour in [Behaviour::Cuts("."), Behaviour::Silent("."), Behaviour::Babbles("."), Behaviour::Answers(".", "what?")] {
+        let (app, server, entry, id) = delivered(vec![behaviour, Behaviour::Well]).await;
+        assert_eq!((&entry["status"], class(&entry)), (&json!("server-error"), "UNKNOWN"), "{behaviour:?} {entry}");
+        assert!(entry["server_error"].as_str().unwrap().contains("may have gone out"), "{entry}");
+        app.advance(SignedDuration::from_hours(2));
+        deliver(&app).await;
+        assert_eq!((server.messages().len(), super::entry(&app, &id).await), (1, entry), "{behaviour:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_password_that_the_server_repeats_is_not_repeated_by_us() {
+    let said: &'static str = Box::leak(format!("535 {PASSWORD} is wrong").into_boxed_str());
+    let (_, _, entry, _) = delivered(vec![Behaviour::Answers("AUTH", said)]).await;
+    assert!(entry["send_attempt_errors"][0]["internal_message"].as_str().unwrap().contains("… is wrong"), "{entry}");
+}
+
+#[tokio::test]
+async fn what_was_said_before_tls_began_is_not_believed_after_it() {
+    let (_, server, entry, _) = delivered(vec![Behaviour::StartTls]).await;
+    assert_eq!(entry["status"], "server-error");
+    assert!(server.commands().iter().all(|command| !command.starts_with("AUTH")), "{:?}", server.commands());
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_tried_again() {
+    // A port that nobody listens at.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let (app, id) = outbox(email_config("127.0.0.1", port), json!({})).await;
+    deliver(&app).await;
+    let first = entry(&app, &id).await;
+    assert_eq!((&first["status"], class(&first)), (&json!("scheduled"), "TEMPORARY"), "{first}");
+}
+
+#[tokio::test]
+async fn a_server_that_did_not_answer_is_left_alone_for_a_moment() {
+    let server = MailServer::start(vec![Behaviour::Silent("EHLO"), Behaviour::Well]).await;
+    let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
+    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), PATIENCE, Clock::system()).unwrap();
+    let mailer = ByProject { own, deployments: app.inbox.clone() };
+    for (attempt, expected) in ["TIMEOUT", "TEMPORARY"].into_iter().enumerate() {
+        workers::outbox::drain(&app.app, &mailer, app.now() + SignedDuration::from_hours(1)).await.unwrap();
+        let errors = entry(&app, &id).await["send_attempt_errors"].clone();
+        assert_eq!(errors[attempt]["external_details"]["errorType"], expected, "{errors}");
+        app.advance(SignedDuration::from_mins(2));
+    }
+    assert_eq!(server.attempts(), 1);
+}
+
+#[tokio::test]
+async fn a_mail_server_is_never_on_this_machine_or_in_a_private_network() {
+    let server = MailServer::start(vec![Behaviour::Well]).await;
+    for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
+        let (app, id) = outbox(email_config(host, server.port), json!({})).await;
+        let public = app.redeployed(|settings| settings.allow_private_issuers = false);
+        deliver(&public).await;
+        let entry = entry(&app, &id).await;
+        assert_eq!((&entry["status"], class(&entry)), (&json!("server-error"), "HOST_NOT_FOUND"), "{host} {entry}");
+    }
+    assert!(server.commands().is_empty());
+}
+
+#[tokio::test]
+async fn mails_of_a_project_without_a_server_go_where_they_went() {
+    let server = MailServer::start(vec![Behaviour::Well]).await;
+    let mut config = email_config("", 0);
+    (config["username"], config["password"]) = (json!(""), json!(""));
+    let (app, id) = outbox(config, json!({})).await;
+    deliver(&app).await;
+    let mails = app.inbox.messages(Some("ada@example.com"));
+    assert!(mails.iter().any(|mail| mail.outbox_id == id && mail.from == "\"Grüße\" <notes@example.org>"), "{mails:?}");
+    assert!(server.commands().is_empty());
+}

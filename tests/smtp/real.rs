@@ -1,0 +1,106 @@
+//! Against a real mail server, for which `tests/smtp/run` installs what it needs and names the interpreter by `PYTHON`.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use serde_json::{Value, json};
+use shared::clock::Clock;
+use shared::mail::smtp::Smtp;
+use support::TestApp;
+
+use super::{PASSWORD, PATIENCE, deliver_by, email_config, entry, outbox};
+
+/// A server whose certificate is for `localhost`. It ends with the test.
+struct Real {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    folder: PathBuf,
+    /// Where TLS begins with STARTTLS; at 2465 it begins with the first byte.
+    port: u16,
+    certificate: CertificateDer<'static>,
+}
+
+impl Real {
+    fn start() -> Self {
+        let python = std::env::var("PYTHON").unwrap_or_else(|_| panic!("tests/smtp/run installs the mail server, and names its PYTHON"));
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("smtp-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
+        std::fs::write(&certificate, made.cert.pem()).unwrap();
+        std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/smtp/real.py");
+        let mut child = Command::new(python).arg(script).args([&certificate, &key]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let port = line(&mut stdout).trim().parse().unwrap();
+        Self { child, stdout, folder, port, certificate: made.cert.der().clone() }
+    }
+
+    /// The next message that it took.
+    fn message(&mut self) -> Value {
+        serde_json::from_str(&line(&mut self.stdout)).unwrap()
+    }
+
+    /// Delivers with this trust what is due.
+    async fn deliver(&self, app: &TestApp, is_trusted: bool) {
+        let mut roots = RootCertStore::empty();
+        if is_trusted {
+            roots.add(self.certificate.clone()).unwrap();
+        }
+        deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE * 10, Clock::system()).unwrap()).await;
+    }
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn line(stdout: &mut BufReader<ChildStdout>) -> String {
+    let mut line = String::new();
+    assert!(stdout.read_line(&mut line).unwrap() > 0, "the mail server ended");
+    line
+}
+
+/// One test, as there is one port 2465.
+#[tokio::test]
+#[ignore = "needs the mail server of tests/smtp/run"]
+async fn a_real_server_takes_mails_over_tls_from_who_signs_in() {
+    let mut server = Real::start();
+    for port in [server.port, 2465] {
+        let (app, id) = outbox(email_config("localhost", port), json!({})).await;
+        server.deliver(&app, true).await;
+        let sent = entry(&app, &id).await;
+        assert_eq!(sent["status"], "sent", "{port} {sent}");
+        let taken = server.message();
+        assert_eq!((&taken["tls"], &taken["login"]), (&json!(true), &json!(true)), "{port}");
+        assert_eq!((&taken["from"], &taken["to"]), (&json!("notes@example.org"), &json!(["ada@example.com"])));
+        assert!(taken["message"].as_str().unwrap().contains(&format!("Message-ID: <{id}@")), "{taken}");
+
+        let mut wrong = email_config("localhost", port);
+        wrong["password"] = json!("another");
+        let (app, id) = outbox(wrong, json!({})).await;
+        server.deliver(&app, true).await;
+        assert_failed(&entry(&app, &id).await, "AUTH_FAILED");
+
+        // Nobody is told the password who does not prove to be that server.
+        let (app, id) = outbox(email_config("localhost", port), json!({})).await;
+        server.deliver(&app, false).await;
+        assert_failed(&entry(&app, &id).await, "UNKNOWN");
+        let (app, id) = outbox(email_config("127.0.0.1", port), json!({})).await;
+        server.deliver(&app, true).await;
+        assert_failed(&entry(&app, &id).await, "UNKNOWN");
+    }
+}
+
+fn assert_failed(entry: &Value, class: &str) {
+    assert_eq!(entry["status"], "server-error", "{entry}");
+    assert_eq!(entry["send_attempt_errors"][0]["external_details"]["errorType"], class, "{entry}");
+    assert!(!entry.to_string().contains(PASSWORD), "{entry}");
+}
