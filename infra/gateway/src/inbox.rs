@@ -95,8 +95,12 @@ impl Inbox {
     /// The newest mails to an address, or to all.
     pub fn find(&self, to: Option<&str>, limit: usize) -> Found {
         let wanted = |mail: &&Known| to.is_none_or(|to| mail.to.iter().any(|address| address.eq_ignore_ascii_case(to.trim())));
-        let places: Vec<Place> = self.lock().known.iter().rev().filter(wanted).map(|mail| mail.place.clone()).collect();
-        Found { total: places.len(), items: places.into_iter().take(limit).filter_map(Place::read).collect() }
+        let (total, places): (usize, Vec<Place>) = {
+            let mails = self.lock();
+            let newest = mails.known.iter().rev().filter(wanted).take(limit);
+            (mails.known.iter().filter(wanted).count(), newest.map(|mail| mail.place.clone()).collect())
+        };
+        Found { total, items: places.into_iter().filter_map(Place::read).collect() }
     }
 
     /// All mails to an address, or to all, newest first.
@@ -237,6 +241,7 @@ impl Mailer for Inbox {
 
 #[cfg(test)]
 mod tests {
+    use shared::mail::send::Sender;
     use shared::model::email::Email;
     use shared::model::id::{EmailId, ProjectId};
     use uuid::Uuid;
@@ -248,12 +253,13 @@ mod tests {
             id: EmailId::from(Uuid::from_u128(number)),
             project: ProjectId::internal(),
             attempt: 1,
-            from: "Notes <notes@example.com>".to_owned(),
+            from: Sender { name: "Notes".to_owned(), address: "notes@example.com".to_owned() },
             to: vec![Email::parse(&format!("user{number}@example.com")).unwrap()],
             subject: format!("Number {number}"),
             html: Some("<p>Hello</p>".to_owned()),
             text: None,
             unsubscribe: None,
+            server: None,
         }
     }
 
