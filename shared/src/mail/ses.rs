@@ -132,7 +132,7 @@ fn causes(error: &(dyn StdError + 'static)) -> String {
 }
 
 fn chain<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
-    std::iter::successors(Some(error), |error| error.source())
+    std::iter::successors(Some(error), |error: &&'e (dyn StdError + 'static)| (*error).source())
 }
 
 fn content(mail: &Mail) -> Result<EmailContent, BuildError> {
