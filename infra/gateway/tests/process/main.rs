@@ -9,6 +9,7 @@ mod failures;
 mod limits;
 mod pages;
 mod renderer;
+mod reseal;
 mod serve;
 mod support;
 mod transfer;
