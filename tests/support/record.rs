@@ -93,7 +93,9 @@ pub(crate) fn action(operation: &str, action: &str) {
 pub(crate) fn secrets(found: impl IntoIterator<Item = Secret>) {
     if let Some(run) = RUN.as_ref() {
         let mut lines = run.secrets.lock().unwrap();
-        found.into_iter().for_each(|secret| lines.add(secret.line()));
+        for secret in found {
+            lines.add(secret.line());
+        }
     }
 }
 

@@ -19,7 +19,9 @@ pub(crate) async fn within<F: Future>(operation: Option<&'static str>, answer: F
 /// Writes a call down, if this is a run that does and the call is an operation's.
 pub(crate) fn note(call: &str, body: &str) {
     if let (true, Ok(Some(operation))) = (record::is_on(), OPERATION.try_with(|operation| *operation)) {
-        actions(call, body).iter().for_each(|action| record::action(operation, action));
+        for action in actions(call, body) {
+            record::action(operation, &action);
+        }
     }
 }
 

@@ -101,8 +101,16 @@ fn of_body(headers: &HeaderMap, body: &Bytes) -> Vec<Secret> {
 
 fn of_value(name: &str, value: &Value, found: &mut Vec<Secret>) {
     match value {
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| of_value(name, value, found)),
-        Value::Array(values) => values.iter().for_each(|value| of_value(name, value, found)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                of_value(name, value, found);
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                of_value(name, value, found);
+            }
+        }
         Value::String(text) => match text.parse::<Uri>() {
             // A place to go to, with what it brings there.
             Ok(url) if url.query().is_some() => found.extend(of_url(&url)),

@@ -104,9 +104,9 @@ fn replace(key: &Key, changes: Vec<(Place, Sealed)>, has_version: bool) -> Resul
     let (mut sets, mut conditions) = (Vec::new(), Vec::new());
     for (number, (place, _)) in changes.iter().enumerate() {
         // By placeholders: a name may be one of the words that DynamoDB reserves.
-        let path: String = place.path.split('.').map(|name| format!(".#{name}")).collect();
-        sets.push(format!("d{path} = :new{number}"));
-        conditions.push(format!("d{path} = :old{number}"));
+        let path = place.path.replace('.', ".#");
+        sets.push(format!("d.#{path} = :new{number}"));
+        conditions.push(format!("d.#{path} = :old{number}"));
     }
     if has_version {
         sets.push("version = version + :one".to_owned());

@@ -1,11 +1,11 @@
 //! `gateway reseal`, after the deployment secret of a gateway was replaced.
 
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use reqwest::Method;
 use ring::hmac;
 use serde_json::{Value, json};
+use shared::clock::Clock;
 
 use crate::support::{Folder, Gateway, end_of, fails, gateway, succeeds};
 
@@ -17,7 +17,7 @@ const APP_SECRET_BASE64: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 
 /// What an authenticator app shows now (RFC 6238).
 fn now_code() -> String {
-    let step = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / 30;
+    let step = Clock::system().now().as_second() / 30;
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, APP_SECRET), &step.to_be_bytes());
     let offset = usize::from(tag.as_ref()[19] & 15);
     let number = u32::from_be_bytes(tag.as_ref()[offset..offset + 4].try_into().unwrap()) & 0x7fff_ffff;
