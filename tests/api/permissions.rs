@@ -2,14 +2,13 @@
 //! for whoever breaks in.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::Command;
 
 use infra::operations;
 use shared::model::limit::Limits;
 use support::roles;
 
 use crate::events::{World, name};
+use crate::whole_run::WHOLE_RUN;
 
 #[tokio::test]
 async fn an_operation_does_what_its_role_may_and_no_more() {
@@ -30,20 +29,11 @@ const SAME: &[(&str, &str)] = &[
     ("users-me-delete", "users-user-delete"),
 ];
 
-/// All the other tests run once more, in a process that writes down what their operations do. What is counted may read an item beside it:
-/// where an answer of the table was lost, or a race was, which is too rare to wait for.
+/// In a run of all the other tests. What is counted may read an item beside it: where an answer of the table was lost, or a race was, which is too rare to wait for.
 #[test]
 fn a_role_has_nothing_to_spare() {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("actions-{}", std::process::id()));
-    let mut run = Command::new(std::env::current_exe().unwrap());
-    run.args(["--quiet", "--skip", "permissions::", "--skip", "bad_input::sweep::"]);
-    let run = run.env(roles::FILE, &file).env("RUST_BACKTRACE", "0").output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
-
-    let recorded = std::fs::read_to_string(&file).unwrap();
-    std::fs::remove_file(&file).unwrap();
     let mut done: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (operation, action) in recorded.lines().map(|line| line.split_once(' ').unwrap()) {
+    for (operation, action) in WHOLE_RUN.actions.lines().map(|line| line.split_once(' ').unwrap()) {
         done.entry(operation).or_default().insert(action);
     }
     let mut differ = Vec::new();

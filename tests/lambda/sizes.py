@@ -1,4 +1,5 @@
-"""Compares the sizes of functions with those of `sizes.json`: what a function weighs, each of its cold starts carries.
+"""Compares the sizes of functions with those of `sizes.json`: what a function weighs, each of its cold starts carries. No function that is
+there may weigh more than 2.5 MB zipped.
 
     python3 tests/lambda/sizes.py DIR            # DIR is where `cargo lambda build --release` has put the functions
     python3 tests/lambda/sizes.py DIR --accept   # takes today's sizes
@@ -12,11 +13,14 @@ import zlib
 TABLE = pathlib.Path(__file__).with_name("sizes.json")
 # A new compiler alone changes sizes by a percent or two.
 MOST_GROWTH = 1.05
+# Zipped, in bytes.
+MOST = 2_500_000
 
 
 def main():
     folder, accept = pathlib.Path(sys.argv[1]), "--accept" in sys.argv[2:]
     known = json.loads(TABLE.read_text(encoding="utf-8"))
+    zipped = {file.parent.name: len(zlib.compress(file.read_bytes())) for file in sorted(folder.glob("*/bootstrap"))}
     sizes, grown = {}, []
     for name, before in known.items():
         binary = (folder / name / "bootstrap").read_bytes()
@@ -24,7 +28,10 @@ def main():
         if len(binary) > before * MOST_GROWTH:
             grown.append(name)
         growth = (len(binary) / before - 1) * 100
-        print(f"   {name}: {len(binary):,} bytes, {len(zlib.compress(binary)):,} zipped, {growth:+.1f} % against sizes.json")
+        print(f"   {name}: {len(binary):,} bytes, {zipped[name]:,} zipped, {growth:+.1f} % against sizes.json")
+    heavy = [f"{name} ({size:,})" for name, size in zipped.items() if size > MOST]
+    if heavy:
+        raise SystemExit(f"more than {MOST:,} bytes zipped: {', '.join(heavy)}")
     if accept:
         TABLE.write_text(json.dumps(sizes, indent=4) + "\n", encoding="utf-8")
     elif grown:

@@ -8,20 +8,22 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body_util::BodyExt as _;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
+use shared::App;
 use std::net::SocketAddr;
-use tower::ServiceExt as _;
 
-use crate::{SignedIn, TestApp, roles};
+use crate::{SignedIn, TestApp, record};
 
 /// Somebody who sends requests.
 #[derive(Clone)]
 pub struct Caller {
+    app: App,
     router: Router,
     headers: HeaderMap,
 }
 
 /// A request on its way.
 pub struct RequestBuilder {
+    app: App,
     router: Router,
     request: Request<Body>,
 }
@@ -35,13 +37,12 @@ pub struct Answer {
 impl TestApp {
     /// Nobody: no header at all.
     pub fn anonymous(&self) -> Caller {
-        Caller { router: self.router.clone(), headers: HeaderMap::new() }
+        Caller { app: self.app.clone(), router: self.router.clone(), headers: HeaderMap::new() }
     }
 
     /// Answers a request as it is.
     pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
-        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        roles::within(&method, &path, self.router.clone().oneshot(request)).await.unwrap()
+        record::answer(&self.app, self.router.clone(), request).await
     }
 
     /// A client of the project.
@@ -99,7 +100,7 @@ impl Caller {
         *request.headers_mut() = self.headers.clone();
         request.headers_mut().insert("host", HeaderValue::from_static("localhost:8787"));
         request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 4711))));
-        RequestBuilder { router: self.router.clone(), request }
+        RequestBuilder { app: self.app.clone(), router: self.router.clone(), request }
     }
 
     pub async fn get(&self, path: &str) -> Answer {
@@ -145,8 +146,7 @@ impl RequestBuilder {
     }
 
     pub async fn send(self) -> Answer {
-        let (method, path) = (self.request.method().clone(), self.request.uri().path().to_owned());
-        Answer::read(roles::within(&method, &path, self.router.oneshot(self.request)).await.unwrap()).await
+        Answer::read(record::answer(&self.app, self.router, self.request).await).await
     }
 }
 

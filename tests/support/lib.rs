@@ -6,7 +6,9 @@ mod caller;
 mod faults;
 mod mails;
 pub mod provider;
+pub mod record;
 pub mod roles;
+pub mod secrets;
 pub mod stand_in;
 mod users;
 
@@ -90,6 +92,7 @@ impl TestApp {
     }
 
     async fn start_as(settings: Settings, hasher: Hasher) -> Self {
+        record::start();
         let now = Arc::new(AtomicI64::new(START.parse::<Timestamp>().unwrap().as_millisecond()));
         let clock = Clock::new({
             let now = Arc::clone(&now);

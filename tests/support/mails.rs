@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use crate::TestApp;
+use crate::{TestApp, record, secrets};
 
 /// A mail in the inbox.
 #[derive(Debug, Clone)]
@@ -18,7 +18,9 @@ impl TestApp {
     /// Delivers, and gives the mails to an address, newest first.
     pub async fn mails(&self, to: &str) -> Vec<Mail> {
         self.deliver().await;
-        self.inbox.messages(Some(to)).into_iter().map(Mail).collect()
+        let mails = self.inbox.messages(Some(to));
+        record::secrets(mails.iter().flat_map(|mail| secrets::of_text(&mail.text)));
+        mails.into_iter().map(Mail).collect()
     }
 
     /// Delivers, and gives the newest mail to an address.

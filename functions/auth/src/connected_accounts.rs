@@ -92,11 +92,8 @@ async fn refreshed(
     })?;
     let tokens = ProviderTokens {
         access: app.sealer.seal(&app.entropy, &owner, &new.access_token)?,
-        // A provider that does not rotate gives none (RFC 6749 §6).
-        refresh: match &new.refresh_token {
-            Some(token) => Some(app.sealer.seal(&app.entropy, &owner, token)?),
-            None => old.refresh.clone(),
-        },
+        // A provider that does not rotate gives none (RFC 6749 §6): the old one stays, and is sealed with the secret of today.
+        refresh: Some(app.sealer.seal(&app.entropy, &owner, new.refresh_token.as_ref().unwrap_or(&refresh))?),
         expires_at: new.expires_at,
         scope: new.scope.unwrap_or_else(|| old.scope.clone()),
     };

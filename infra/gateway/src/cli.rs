@@ -3,6 +3,7 @@
 mod content;
 mod doctor;
 mod project;
+mod reseal;
 mod serve;
 mod transfer;
 
@@ -59,6 +60,8 @@ enum Command {
     Export(transfer::Export),
     /// Write what a folder has to the table
     Import(transfer::Import),
+    /// Seal with the current deployment secret what is sealed with the previous one (`GATELET_SECRET`, `GATELET_SECRET_PREVIOUS`)
+    Reseal,
     /// Examine a deployment: table, backups, secret, functions, sender; fails when something is broken
     Doctor(doctor::Options),
 }
@@ -72,6 +75,7 @@ impl Cli {
             Some(Command::Content(command)) => command.run(&self.target).await,
             Some(Command::Export(command)) => command.run(&self.target).await,
             Some(Command::Import(command)) => command.run(&self.target).await,
+            Some(Command::Reseal) => reseal::run(&Tools::open(&self.target).await?).await,
             Some(Command::Doctor(options)) => options.run(&self.target).await,
         }
     }
@@ -96,7 +100,9 @@ impl Tools {
             None => {
                 let data = Data::existing(&target.data)?;
                 let engine = Engine::open(Some(&data.database()), &Entropy::system(), None).await?;
-                (engine.store(), data.secret(&Entropy::system())?)
+                // As `serve` does: a gateway that takes its secret from the environment has another in its folder, or none.
+                let secret = variable("GATELET_SECRET").map(deployment_secret).transpose()?;
+                (engine.store(), secret.map_or_else(|| data.secret(&Entropy::system()), Ok)?)
             }
         };
         Ok(Self { store, sealer: Sealer::new(&secret), clock: Clock::system(), entropy: Entropy::system() })

@@ -50,6 +50,15 @@ impl Sealer {
         Ok(Sealed(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
     }
 
+    /// The same secret sealed with the current key; none when it is already.
+    pub fn renew(&self, entropy: &Entropy, owner: &str, sealed: &Sealed) -> Result<Option<Sealed>, Error> {
+        let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
+        if open(&self.current, owner, &bytes).is_ok() {
+            return Ok(None);
+        }
+        self.seal(entropy, owner, &self.open(owner, sealed)?).map(Some)
+    }
+
     pub fn open(&self, owner: &str, sealed: &Sealed) -> Result<SecretString, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
         let opened = open(&self.current, owner, &bytes);

@@ -18,7 +18,9 @@ use std::time::{Duration, Instant};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
+use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt::MakeWriter;
 
 use crate::App;
 use crate::model::id::ProjectId;
@@ -29,12 +31,24 @@ use crate::settings::variable;
 /// The namespace of all metrics.
 const NAMESPACE: &str = "Gatelet";
 
-/// Sends what is traced to standard output, as JSON, from the level that Lambda's setting names (`AWS_LAMBDA_LOG_LEVEL`): `error`, `warn`
-/// or `info`, which is the default. There is nothing below: libraries would write what they send. Lambda gives each line its time.
-pub fn init() {
-    let level = variable("AWS_LAMBDA_LOG_LEVEL").and_then(|level| level.parse().ok()).unwrap_or(LevelFilter::INFO).min(LevelFilter::INFO);
+/// The level below which nothing is ever logged: libraries would write what they send.
+pub const MOST: LevelFilter = LevelFilter::INFO;
+
+/// Writes what is traced as lines of JSON. Lambda gives each its time.
+pub fn lines<W>(level: LevelFilter, writer: W) -> impl Subscriber + Send + Sync
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
     let lines = tracing_subscriber::fmt().json().flatten_event(true).with_span_list(false).with_target(false).without_time();
-    lines.with_max_level(level).init();
+    lines.with_max_level(level).with_writer(writer).finish()
+}
+
+/// Sends what is traced to standard output, from the level that Lambda's setting names (`AWS_LAMBDA_LOG_LEVEL`): `error`, `warn` or `info`,
+/// which is the default.
+pub fn init() {
+    let level = variable("AWS_LAMBDA_LOG_LEVEL").and_then(|level| level.parse().ok()).unwrap_or(MOST).min(MOST);
+    // Refused where there is one already, which no function has.
+    let _ = tracing::subscriber::set_global_default(lines(level, std::io::stdout));
     // A panic's words may have in them what a request brought; where it was is enough to find it.
     panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -43,7 +57,7 @@ pub fn init() {
 }
 
 /// What is known of a request before it is answered.
-pub(crate) struct Asked {
+pub struct Asked {
     operation: &'static str,
     since: Instant,
     method: http::Method,
@@ -53,16 +67,21 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn new(operation: &'static str, method: &http::Method, headers: &HeaderMap, request_id: Option<String>) -> Self {
+    pub fn new(operation: &'static str, method: &http::Method, headers: &HeaderMap, request_id: Option<String>) -> Self {
         Self { operation, since: Instant::now(), method: method.clone(), project: project(headers), request_id }
     }
 
     /// Writes the line of the answer.
     pub(crate) fn answered(self, app: &App, response: &Response) {
-        write(&self.line(app, response.status(), response.extensions().get::<ErrorCode>().map(|code| code.0)));
+        write(&self.line(app, response));
     }
 
-    fn line(self, app: &App, status: StatusCode, code: Option<&'static str>) -> Value {
+    /// The line of the answer.
+    pub fn line(self, app: &App, response: &Response) -> Value {
+        self.line_of(app, response.status(), response.extensions().get::<ErrorCode>().map(|code| code.0))
+    }
+
+    fn line_of(self, app: &App, status: StatusCode, code: Option<&'static str>) -> Value {
         let millis = (self.since.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         let mut metrics = vec![("Requests", "Count", json!(1)), ("Duration", "Milliseconds", json!(millis))];
         if status.is_client_error() {
@@ -158,7 +177,7 @@ mod tests {
         headers.insert("x-stack-project-id", http::HeaderValue::from_static("6fbbf22e-f4b2-4c6e-95a1-beab6fa41063"));
         headers.insert("x-stack-access-token", http::HeaderValue::from_static("a-token"));
         let asked = Asked::new("users-me-read", &http::Method::GET, &headers, Some("8476a536".to_owned()));
-        asked.line(&app(stage), StatusCode::from_u16(status).expect("a status"), code)
+        asked.line_of(&app(stage), StatusCode::from_u16(status).expect("a status"), code)
     }
 
     #[test]

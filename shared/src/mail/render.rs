@@ -23,8 +23,6 @@ const FUEL: u64 = 200_000;
 /// The names of the parts whose values are escaped.
 const BODY: &str = "body.html";
 const THEME: &str = "theme.html";
-/// Columns of a derived text part.
-const TEXT_WIDTH: usize = 78;
 
 /// Everything that a mail is rendered from.
 #[derive(Debug, Clone)]
@@ -256,9 +254,10 @@ fn slot(theme: &str, subject: &str, values: &Context) -> String {
     (0..=bytes).map(|number| format!("content-slot-{number}-")).find(is_free).unwrap_or_default()
 }
 
+/// The text of a page, with the address of each link after its words, and a star before each item of a list.
 fn to_text(html: &str) -> Result<String, String> {
-    let text = html2text::config::plain().link_footnotes(true).no_table_borders().string_from_read(html.as_bytes(), TEXT_WIDTH);
-    text.map_err(|error| format!("body.html: no text can be derived: {error}"))
+    let items = regex_lite::Regex::new(r"(?i)<li(\s[^>]*)?>").map_err(|error| error.to_string())?;
+    Ok(nanohtml2text::html2text(&items.replace_all(html, "$0* ")).replace("\r\n", "\n"))
 }
 
 fn limited(text: String) -> Result<String, String> {

@@ -190,3 +190,12 @@ fn many_mails_of_one_source_are_those_that_each_is_alone() {
         assert_ne!(together[1], together[2]);
     }
 }
+
+#[test]
+fn a_text_is_derived_that_reads_as_the_page_does() {
+    let html = "<head><title>no</title><style>p { color: red }</style></head><h1>Plan</h1><p>See <a href=\"https://a.test/x?a=1&amp;b=2\">the\n page</a> &amp; \
+                come.</p><ul class=\"a\"><li>One</li><LI style=\"x\">Two</LI></ul><!-- <li> --><p><a href=\"https://a.test/\">https://a.test/</a></p>";
+    let (_, _, text) = render(&own(html, false)).expect("a mail");
+    let text = text.unwrap_or_default();
+    assert_eq!(text.trim(), "Plan\n\nSee the page (https://a.test/x?a=1&b=2) & come.\n\n* One\n* Two\n\nhttps://a.test/");
+}

@@ -22,7 +22,8 @@ pub struct Totp {
     pub last_step: u64,
 }
 
-fn owner(project: &ProjectId, user: UserId) -> String {
+/// What the secret of a user's app is sealed for.
+pub fn owner(project: &ProjectId, user: UserId) -> String {
     format!("totp/{project}/{user}")
 }
 

@@ -15,7 +15,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cel::extractors::This;
-use cel::{Context, ExecutionError, Program, Value};
+use cel::parser::PrattParser;
+use cel::{Context, ExecutionError, Value};
 use deserr::Deserr;
 use regex_lite::RegexBuilder;
 use serde::{Deserialize, Serialize};
@@ -161,8 +162,8 @@ impl SignUpRule {
     }
 
     fn applies(&self, attempt: &Attempt<'_>) -> Result<bool, String> {
-        let program = Program::compile(&self.condition).map_err(|errors| first_line(&errors.to_string()))?;
-        match program.execute(&attempt.context()?) {
+        let expression = PrattParser::new().parse(&self.condition).map_err(|errors| first_line(&errors.to_string()))?;
+        match Value::resolve(&expression, &attempt.context()?) {
             Ok(Value::Bool(applies)) => Ok(applies),
             Ok(_) => Err("it has another value".to_owned()),
             Err(error) => Err(first_line(&error.to_string())),

@@ -1,5 +1,10 @@
 //! Tests of [`super::sign_up_rule`].
 
+use std::collections::HashMap;
+
+use cel::parser::PrattParser;
+use cel::{Context, ParseErrors, Program, Value};
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::email::Email;
@@ -75,5 +80,95 @@ fn a_rule_that_makes_no_sense_is_not_set() {
     }
     for id in ["", "with space", &"x".repeat(64), "ä"] {
         assert_eq!(rule(id, 0, "true", "allow").check(), Err(InvalidRule::Id));
+    }
+}
+
+#[test]
+fn a_condition_of_the_greatest_depth_is_decided_or_refused() {
+    let deep = |open: &str, middle: &str, close: &str| {
+        let times = (2048 - middle.len()) / (open.len() + close.len());
+        format!("{}{middle}{}", open.repeat(times), close.repeat(times))
+    };
+    for (open, middle, close) in [
+        ("!", "true", ""),
+        ("-", "1", ""),
+        ("(", "true", ")"),
+        ("[", "1", "]"),
+        ("{1:", "1", "}"),
+        ("true ? true : ", "true", ""),
+        ("true && ", "true", ""),
+        ("1 + ", "1", " == 1"),
+        ("", "email", ".b"),
+        ("", "email", "[0]"),
+        ("", "email", ".size()"),
+        ("[1].all(x, ", "true", ")"),
+    ] {
+        let condition = deep(open, middle, close);
+        let _ = rule("it", 0, &condition, "allow").check();
+    }
+}
+
+/// Conditions of all that the language has, as text.
+fn conditions() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        "[0-9]{1,4}|0x[0-9a-f]{1,4}|[0-9]{1,3}u|[0-9]\\.[0-9]{1,2}|[0-9]e[0-9]",
+        "\"[a-z@.\\\\ä ]{0,6}\"|'[a-z\"]{0,4}'|r'[a-z\\\\]{0,4}'|b'[a-z]{0,3}'|\"\"\"[a-z\n]{0,4}\"\"\"",
+        prop_oneof![Just("true"), Just("false"), Just("null"), Just("email"), Just("emailDomain"), Just("riskScores.bot"), Just("x")]
+            .prop_map(str::to_owned),
+    ];
+    leaf.prop_recursive(5, 40, 3, |inner| {
+        let binary = prop_oneof![
+            Just("=="),
+            Just("!="),
+            Just("<"),
+            Just("<="),
+            Just(">"),
+            Just(">="),
+            Just("&&"),
+            Just("||"),
+            Just("in"),
+            Just("+"),
+            Just("-"),
+            Just("*"),
+            Just("/"),
+            Just("%"),
+        ];
+        let member = prop_oneof![Just("startsWith"), Just("endsWith"), Just("contains"), Just("matches")];
+        let each = prop_oneof![Just("all"), Just("exists"), Just("exists_one"), Just("map"), Just("filter")];
+        prop_oneof![
+            (inner.clone(), binary, inner.clone(), any::<bool>()).prop_map(|(a, operator, b, group)| if group {
+                format!("({a} {operator} {b})")
+            } else {
+                format!("{a} {operator} {b}")
+            }),
+            (inner.clone(), member, inner.clone()).prop_map(|(a, name, b)| format!("{a}.{name}({b})")),
+            (inner.clone(), each, inner.clone()).prop_map(|(a, name, b)| format!("[{a}].{name}(x, {b})")),
+            (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("{a} ? {b} : {c}")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("[{a}, {b}][0]")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{{{a}: {b}}}")),
+            inner.clone().prop_map(|a| format!("!{a}")),
+            inner.clone().prop_map(|a| format!("-{a}")),
+            inner.clone().prop_map(|a| format!("size({a})")),
+            inner.clone().prop_map(|a| format!("has({a}.b)")),
+            inner.prop_map(|a| format!("string({a}) // why")),
+        ]
+    })
+}
+
+proptest! {
+    /// The small parser reads every condition as the one does that was made from the language's grammar. It also reads some that have no value
+    /// (`!-1`), which are refused for that.
+    #[test]
+    fn both_parsers_mean_the_same(condition in conditions()) {
+        let mut context = Context::default();
+        for (name, value) in [("email", "a@b.c"), ("emailDomain", "b.c"), ("x", "x")] {
+            context.add_variable_from_value(name, value);
+        }
+        context.add_variable_from_value("riskScores", HashMap::from([("bot", 7)]));
+        let small = PrattParser::new().parse(&condition).map(|expression| Value::resolve(&expression, &context));
+        match Program::compile(&condition) {
+            Ok(program) => prop_assert_eq!(format!("{:?}", Ok::<_, ParseErrors>(program.execute(&context))), format!("{small:?}")),
+            Err(_) => prop_assert!(!matches!(small, Ok(Ok(_)))),
+        }
     }
 }

@@ -85,7 +85,18 @@ pub struct ProviderTokens {
 
 /// What the tokens of an account are sealed for: copied to another account they do not open.
 pub fn owner(project: &ProjectId, account: &ProviderAccount) -> String {
-    format!("{project}/{}/{}/tokens", account.provider_id, account.account_id)
+    owner_of(project.as_str(), &account.provider_id, &account.account_id)
+}
+
+fn owner_of(project: &str, provider_id: &str, account_id: &str) -> String {
+    format!("{project}/{provider_id}/{account_id}/tokens")
+}
+
+/// The same by the key of the tokens; none of any other key.
+pub(super) fn owner_by_key(key: &Key) -> Option<String> {
+    let (project, _) = key.pk.strip_prefix("U#")?.split_once('#')?;
+    let (provider_id, account_id) = key.sk.strip_prefix("PROVIDER#")?.split_once('#')?;
+    Some(owner_of(project, provider_id, account_id))
 }
 
 fn state_key(state: &SecretString) -> Key {

@@ -60,10 +60,15 @@ struct Line {
 impl Store {
     /// Reads the part that begins at `from`, about a megabyte.
     pub async fn page(&self, from: Option<&str>) -> Result<Page, Error> {
-        let start = from.map(read_item).transpose()?;
-        let answer = self.client.scan().table_name(&self.table).set_exclusive_start_key(start).send().await.map_err(failure)?;
-        let lines = answer.items.unwrap_or_default().into_iter().map(write_item).collect::<Result<_, _>>()?;
-        Ok(Page { lines, next: answer.last_evaluated_key.filter(|key| !key.is_empty()).map(write_item).transpose()? })
+        let (items, next) = self.items(from.map(read_item).transpose()?).await?;
+        let lines = items.into_iter().map(write_item).collect::<Result<_, _>>()?;
+        Ok(Page { lines, next: next.map(write_item).transpose()? })
+    }
+
+    /// The items of the part that begins after a key, and the key that the next part begins after.
+    pub async fn items(&self, after: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
+        let answer = self.client.scan().table_name(&self.table).set_exclusive_start_key(after).send().await.map_err(failure)?;
+        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
     /// About how many items there are; DynamoDB counts every six hours.

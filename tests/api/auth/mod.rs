@@ -21,6 +21,7 @@ mod password_change;
 mod password_reset;
 mod password_sign_in;
 mod password_sign_up;
+mod reseal;
 mod session_delete_current;
 mod session_list;
 mod session_list_pages;

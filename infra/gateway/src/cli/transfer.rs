@@ -197,7 +197,7 @@ async fn open(target: &Target, create: bool) -> anyhow::Result<Store> {
 }
 
 /// A bar on a terminal, and nothing elsewhere.
-fn bar(done: &str, items: u64, position: u64) -> ProgressBar {
+pub(super) fn bar(done: &str, items: u64, position: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}, {per_sec}, {eta} left");
     let bar = ProgressBar::new(items).with_message(done.to_owned()).with_position(position);
     style.map_or(bar.clone(), |style| bar.with_style(style))

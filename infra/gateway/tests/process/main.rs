@@ -10,6 +10,7 @@ mod limits;
 mod mail_server;
 mod pages;
 mod renderer;
+mod reseal;
 mod serve;
 mod support;
 mod transfer;

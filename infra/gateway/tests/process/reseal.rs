@@ -1,0 +1,108 @@
+//! `gateway reseal`, after the deployment secret of a gateway was replaced.
+
+use std::process::Command;
+
+use reqwest::Method;
+use ring::hmac;
+use serde_json::{Value, json};
+use shared::clock::Clock;
+
+use crate::support::{Folder, Gateway, end_of, fails, gateway, succeeds};
+
+const OLD: &str = "the deployment secret of this test";
+const NEW: &str = "the deployment secret after that one";
+const EMAIL: &str = "ada@example.com";
+const APP_SECRET: &[u8] = b"12345678901234567890";
+const APP_SECRET_BASE64: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
+
+/// What an authenticator app shows now (RFC 6238).
+fn now_code() -> String {
+    let step = Clock::system().now().as_second() / 30;
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, APP_SECRET), &step.to_be_bytes());
+    let offset = usize::from(tag.as_ref()[19] & 15);
+    let number = u32::from_be_bytes(tag.as_ref()[offset..offset + 4].try_into().unwrap()) & 0x7fff_ffff;
+    format!("{:06}", number % 1_000_000)
+}
+
+/// The gateway of this data, with its current secret and the one before.
+fn with_secrets(data: &str, arguments: &[&str], current: &str, previous: Option<&str>) -> Command {
+    let mut command = gateway(&[arguments, &["--data", data]].concat());
+    command.env("GATELET_SECRET", current);
+    if let Some(previous) = previous {
+        command.env("GATELET_SECRET_PREVIOUS", previous);
+    }
+    command
+}
+
+fn start(data: &str, secret: &str) -> Gateway {
+    Gateway::spawn(&mut with_secrets(data, &["--listen", "127.0.0.1:0"], secret, None))
+}
+
+/// Makes an account with an authenticator app, and gives a project a provider.
+async fn prepare(data: &str) -> String {
+    let gateway = start(data, OLD);
+    let project = gateway.line("Project");
+    let body = json!({ "email": EMAIL, "password": "correct horse battery" });
+    let (status, ada) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await;
+    assert_eq!(status, 200, "{ada}");
+    let headers = [
+        ("x-stack-project-id", project.as_str()),
+        ("x-stack-access-type", "client"),
+        ("x-stack-access-token", ada["access_token"].as_str().unwrap()),
+    ];
+    let app = json!({ "totp_secret_base64": APP_SECRET_BASE64 });
+    assert_eq!(gateway.send(Method::PATCH, "/api/v1/users/me", &headers, Some(app)).await.status(), 200);
+    let provider = r#"config.oauth_providers=[{"id":"github","client_id":"x","client_secret":"the-secret"}]"#;
+    succeeds(&end_of(&mut with_secrets(data, &["project", "set", &project, provider], OLD, None)));
+    project
+}
+
+/// Signs in with the password and a code of the app.
+async fn sign_in(gateway: &Gateway, project: &str) -> (u16, Value) {
+    let body = json!({ "email": EMAIL, "password": "correct horse battery" });
+    let (_, first) = gateway.client(project, Method::POST, "/api/v1/auth/password/sign-in", Some(body)).await;
+    let attempt = first["details"]["attempt_code"].as_str().unwrap_or_else(|| panic!("{first}"));
+    let body = json!({ "code": attempt, "type": "totp", "totp": now_code() });
+    gateway.client(project, Method::POST, "/api/v1/auth/mfa/sign-in", Some(body)).await
+}
+
+#[tokio::test]
+async fn the_new_secret_alone_opens_everything_after_it() {
+    let folder = Folder::new("reseal");
+    let data = folder.data();
+    let project = prepare(&data).await;
+    assert_eq!(sign_in(&start(&data, NEW), &project).await.0, 500, "the test is about what the new secret does not open");
+    let reseal = |current: &str, previous: Option<&str>| end_of(&mut with_secrets(&data, &["reseal"], current, previous));
+
+    let lost = fails(&reseal(NEW, None));
+    assert!(lost.contains("2 sealed values open with neither secret, as that of ") && !lost.contains("the-secret"), "{lost}");
+    let done = succeeds(&reseal(NEW, Some(OLD)));
+    assert_eq!(done, "Sealed anew: 2; sealed with the current secret already: 0\n");
+    let again = succeeds(&reseal(NEW, Some(OLD)));
+    assert_eq!(again, "Sealed anew: 0; sealed with the current secret already: 2\n");
+    // Without the previous one, as a check before it is forgotten.
+    assert_eq!(succeeds(&reseal(NEW, None)), again);
+
+    let (status, signed_in) = sign_in(&start(&data, NEW), &project).await;
+    assert_eq!(status, 200, "{signed_in}");
+    assert!(fails(&reseal(OLD, None)).contains("2 sealed values"));
+}
+
+#[tokio::test]
+async fn a_table_takes_both_secrets_from_the_environment() {
+    let folder = Folder::new("reseal-table");
+    let data = folder.data();
+    prepare(&data).await;
+    let arguments = ["--listen", "127.0.0.1:0", "--dynamodb-port", "0"];
+    let other = Gateway::spawn(&mut with_secrets(&data, &arguments, NEW, Some(OLD)));
+    let endpoint = other.line("DynamoDB");
+    let reseal = |secrets: &[(&str, &str)]| {
+        let mut command = gateway(&["reseal", "--table", "gatelet"]);
+        command.env("AWS_ENDPOINT_URL_DYNAMODB", &endpoint).env("AWS_REGION", "local").envs(secrets.iter().copied());
+        end_of(command.env("AWS_ACCESS_KEY_ID", "local").env("AWS_SECRET_ACCESS_KEY", "local"))
+    };
+    assert!(fails(&reseal(&[])).contains("GATELET_SECRET is not set"));
+    let done = succeeds(&reseal(&[("GATELET_SECRET", NEW), ("GATELET_SECRET_PREVIOUS", OLD)]));
+    assert!(done.starts_with("Sealed anew: 2;"), "{done}");
+    assert!(succeeds(&reseal(&[("GATELET_SECRET", NEW)])).ends_with(" already: 2\n"));
+}

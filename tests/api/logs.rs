@@ -1,0 +1,106 @@
+//! No secret is in a log: whatever the tests send, and get, and log at the most that a deployment can be told to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use aho_corasick::AhoCorasick;
+use shared::http::log;
+use support::secrets::Secret;
+
+use crate::whole_run::WHOLE_RUN;
+
+/// From this length on a secret is one wherever it is; a shorter one may be a part of another word or number.
+const LONG: usize = 16;
+
+/// The secrets that a log has, as they are or as JSON and URLs write them.
+fn leaked<'s>(log: &str, secrets: &'s [Secret]) -> BTreeSet<&'s str> {
+    let in_json = |text: &str| serde_json::to_string(text).unwrap().trim_matches('"').to_owned();
+    let in_url = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    let forms: Vec<(String, &Secret)> =
+        secrets.iter().flat_map(|it| [it.value.clone(), in_json(&it.value), in_url(&it.value)].map(|form| (form, it))).collect();
+    let finder = AhoCorasick::new(forms.iter().map(|(form, _)| form)).unwrap();
+    let is_apart = |start: usize, end: usize| {
+        let is_free = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        is_free(start.checked_sub(1).and_then(|before| log.as_bytes().get(before))) && is_free(log.as_bytes().get(end))
+    };
+    let found = finder.find_overlapping_iter(log).filter(|it| it.len() >= LONG || is_apart(it.start(), it.end()));
+    found.map(|it| forms[it.pattern()].1.value.as_str()).collect()
+}
+
+/// A log in memory.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How many secrets there are of each name.
+fn counts(secrets: &[Secret]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for secret in secrets {
+        *counts.entry(secret.name.as_str()).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn no_log_has_a_secret_that_the_tests_sent_or_got() {
+    let run = &*WHOLE_RUN;
+    let (counts, lines) = (counts(&run.secrets), run.log.lines().count());
+    for (name, least) in [
+        ("access_token", 500),
+        ("access-token", 500),
+        ("admin-access-token", 20),
+        ("attempt_code", 10),
+        ("client_secret", 5),
+        ("code", 200),
+        ("code_verifier", 1),
+        ("cookie", 2),
+        ("nonce", 100),
+        ("otp", 3),
+        ("password", 50),
+        ("password_hash", 5),
+        ("publishable-client-key", 10),
+        ("refresh_token", 500),
+        ("refresh-token", 200),
+        ("secret-server-key", 10),
+        ("state", 100),
+        ("super-secret-admin-key", 10),
+        ("totp", 10),
+        ("totp_secret_base64", 3),
+    ] {
+        let count = counts.get(name).copied().unwrap_or_default();
+        assert!(count >= least, "only {count} secrets are called {name}: {counts:?}");
+    }
+    assert!(lines > 10_000, "only {lines} lines were logged");
+    // The names alone: the log of a test is no place for a secret either.
+    let leaked = leaked(&run.log, &run.secrets);
+    let names: BTreeSet<&str> = run.secrets.iter().filter(|it| leaked.contains(it.value.as_str())).map(|it| it.name.as_str()).collect();
+    assert!(names.is_empty(), "the log has {} secrets: {names:?}", leaked.len());
+}
+
+#[test]
+fn a_secret_that_is_logged_is_found() {
+    let secrets = &WHOLE_RUN.secrets;
+    let first: BTreeMap<&str, &str> = secrets.iter().rev().map(|it| (it.name.as_str(), it.value.as_str())).collect();
+    let kept = Kept::default();
+    let writer = kept.clone();
+    tracing::subscriber::with_default(log::lines(log::MOST, move || writer.clone()), || {
+        for secret in first.values() {
+            tracing::info!(value = format!("it is {secret} there"), "a secret");
+        }
+    });
+    let log = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+    let leaked = leaked(&log, secrets);
+    for (name, secret) in first {
+        assert!(leaked.contains(secret), "a {name} in the log is not found");
+    }
+}

@@ -1,0 +1,121 @@
+//! The secrets that requests, answers and mails have, found by the names that they go by.
+
+use axum::body::Bytes;
+use http::header::{AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE};
+use http::{HeaderMap, Uri, request, response};
+use serde_json::Value;
+
+/// Parts of the names of whatever is a secret.
+const NAMES: &[&str] = &["password", "secret", "token", "code", "otp", "key", "verifier", "nonce", "state", "cookie", "authorization"];
+/// Names with such a part whose values are none.
+const HARMLESS: &[&str] = &["country_code", "countrycode", "code_challenge_method", "token_type", "authorization_endpoint"];
+/// Shorter ones are found everywhere.
+const LEAST: usize = 6;
+
+/// A secret with the name that it went by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Secret {
+    pub name: String,
+    pub value: String,
+}
+
+impl Secret {
+    /// As a line, which a value with line breaks is, too.
+    pub(crate) fn line(&self) -> String {
+        serde_json::json!([self.name, self.value]).to_string()
+    }
+
+    pub fn of_line(line: &str) -> Self {
+        let (name, value) = serde_json::from_str(line).unwrap();
+        Self { name, value }
+    }
+
+    fn of(name: &str, value: &str) -> Option<Self> {
+        let name = name.to_lowercase().trim_start_matches("x-stack-").trim_start_matches("x-service-").to_owned();
+        let is_secret = NAMES.iter().any(|part| name.contains(part)) && !HARMLESS.contains(&name.as_str()) && !name.ends_with("_id");
+        // The codes of errors are words, and what tests send in place of a secret is a word, or one letter again and again.
+        let is_word = value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+            || value.len() < 12 && value.bytes().all(|byte| byte.is_ascii_lowercase())
+            || value.as_bytes().windows(2).all(|pair| pair[0] == pair[1]);
+        (is_secret && !is_word && value.len() >= LEAST).then(|| Self { name, value: value.to_owned() })
+    }
+}
+
+pub(crate) fn of_request(request: &request::Parts, body: &Bytes) -> Vec<Secret> {
+    [of_headers(&request.headers), of_url(&request.uri), of_body(&request.headers, body)].concat()
+}
+
+pub(crate) fn of_answer(answer: &response::Parts, body: &Bytes) -> Vec<Secret> {
+    [of_headers(&answer.headers), of_body(&answer.headers, body)].concat()
+}
+
+/// Those of the links of a mail.
+pub(crate) fn of_text(text: &str) -> Vec<Secret> {
+    let words = text.split(|c: char| c.is_whitespace() || "\"'<>()[]".contains(c)).filter(|word| word.starts_with("http"));
+    words.filter_map(|word| word.replace("&amp;", "&").parse().ok()).flat_map(|url| of_url(&url)).collect()
+}
+
+fn of_headers(headers: &HeaderMap) -> Vec<Secret> {
+    let texts = headers.iter().filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
+    let found = texts.flat_map(|(name, value)| {
+        if name == LOCATION {
+            return value.parse().map(|url| of_url(&url)).unwrap_or_default();
+        }
+        if name == COOKIE {
+            return value.split(';').filter_map(|cookie| cookie.split_once('=')).flat_map(of_cookie).collect();
+        }
+        if name == SET_COOKIE {
+            return value.split(';').take(1).filter_map(|cookie| cookie.split_once('=')).flat_map(of_cookie).collect();
+        }
+        if name == AUTHORIZATION {
+            return value.split_once(' ').and_then(|(_, value)| Secret::of("authorization", value)).into_iter().collect();
+        }
+        Secret::of(name.as_str(), value).into_iter().collect()
+    });
+    found.collect()
+}
+
+/// A cookie's name may be the secret: that of a flow with a provider has its state.
+fn of_cookie((name, value): (&str, &str)) -> Vec<Secret> {
+    [name, value].into_iter().filter_map(|text| Secret::of("cookie", text.trim())).collect()
+}
+
+fn of_url(url: &Uri) -> Vec<Secret> {
+    of_pairs(url.query().unwrap_or_default().as_bytes())
+}
+
+fn of_pairs(text: &[u8]) -> Vec<Secret> {
+    url::form_urlencoded::parse(text).filter_map(|(name, value)| Secret::of(&name, &value)).collect()
+}
+
+fn of_body(headers: &HeaderMap, body: &Bytes) -> Vec<Secret> {
+    if headers.get("content-type").is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded")) {
+        return of_pairs(body);
+    }
+    let mut found = Vec::new();
+    if let Ok(value) = serde_json::from_slice::<Value>(body) {
+        of_value("", &value, &mut found);
+    }
+    found
+}
+
+fn of_value(name: &str, value: &Value, found: &mut Vec<Secret>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                of_value(name, value, found);
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                of_value(name, value, found);
+            }
+        }
+        Value::String(text) => match text.parse::<Uri>() {
+            // A place to go to, with what it brings there.
+            Ok(url) if url.query().is_some() => found.extend(of_url(&url)),
+            _ => found.extend(Secret::of(name, text)),
+        },
+        _ => {}
+    }
+}
