@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::SignedDuration;
+use secrecy::ExposeSecret as _;
 use serde_json::json;
 use shared::crypto::deployment_secret::DeploymentSecret;
 use shared::model::id::UserId;
@@ -50,20 +51,37 @@ async fn mfa_status(app: &TestApp) -> u16 {
     app.client().post("/api/v1/auth/mfa/sign-in", body).await.status()
 }
 
+/// What a worker signs in with at the project's mail server.
+async fn mail_password(app: &TestApp) -> Option<String> {
+    let project = app.app.store.project(app.project_id()).await.unwrap().unwrap().project;
+    let server = project.config.email.server.unwrap();
+    let login = server.login.as_ref().unwrap();
+    let password = app.app.sealer.open(&server.password_owner(project.id.as_str(), &login.username), &login.password);
+    password.ok().map(|password| password.expose_secret().to_owned())
+}
+
 #[tokio::test]
 async fn all_that_is_sealed_opens_with_the_new_secret_alone() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     user_with_app(&app, BOB).await;
+    let server = json!({
+        "type": "standard", "host": "mail.example.com", "port": 465, "username": "notes", "password": "of the mail server",
+        "sender_name": "Notes", "sender_email": "notes@example.com",
+    });
+    app.configure(json!({ "config": { "email_config": server } })).await;
     let (during, after) = replaced(&app);
     let path = format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id);
     let token = || async { after.server().post(&path, json!({})).await };
     assert_eq!((mfa_status(&after).await, token().await.status()), (500, 500), "the test is about what the new secret does not open");
 
-    // The secret of an app, one of a provider, and a provider's two tokens.
-    assert_eq!(reseal(&during, items(&app).await).await, with(4, 0));
-    assert_eq!(reseal(&during, items(&app).await).await, with(0, 4));
-    assert_eq!(reseal(&after, items(&app).await).await, with(0, 4));
+    assert_eq!(mail_password(&after).await, None);
+
+    // The secret of an app, one of a provider, a provider's two tokens, and the password of a mail server.
+    assert_eq!(reseal(&during, items(&app).await).await, with(5, 0));
+    assert_eq!(reseal(&during, items(&app).await).await, with(0, 5));
+    assert_eq!(reseal(&after, items(&app).await).await, with(0, 5));
+    assert_eq!(mail_password(&after).await.as_deref(), Some("of the mail server"));
 
     assert_eq!(mfa_status(&after).await, 200);
     assert_eq!(token().await.status(), 200);
