@@ -241,6 +241,7 @@ impl Mailer for Inbox {
 
 #[cfg(test)]
 mod tests {
+    use shared::entropy::Entropy;
     use shared::mail::send::Sender;
     use shared::model::email::Email;
     use shared::model::id::{EmailId, ProjectId};
@@ -264,7 +265,7 @@ mod tests {
     }
 
     fn folder() -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("gatelet-inbox-{}", Uuid::new_v4()));
+        let folder = std::env::temp_dir().join(format!("gatelet-inbox-{}", Entropy::system().uuid()));
         std::fs::create_dir_all(&folder).unwrap();
         folder
     }
