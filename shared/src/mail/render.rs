@@ -115,7 +115,7 @@ impl<'e> Templates<'e> {
         };
         let text = match &self.text {
             Some(text) => text.fill(&context)?,
-            None => to_text(if is_mjml(&body) { &html } else { &body })?,
+            None => to_text(if is_mjml(&body) { &html } else { &body }),
         };
         let text = with_unsubscribe_link(text, values.unsubscribe_link.as_deref());
         Ok((subject, Some(limited(html)?), Some(limited(text)?)))
@@ -255,9 +255,23 @@ fn slot(theme: &str, subject: &str, values: &Context) -> String {
 }
 
 /// The text of a page, with the address of each link after its words, and a star before each item of a list.
-fn to_text(html: &str) -> Result<String, String> {
-    let items = regex_lite::Regex::new(r"(?i)<li(\s[^>]*)?>").map_err(|error| error.to_string())?;
-    Ok(nanohtml2text::html2text(&items.replace_all(html, "$0* ")).replace("\r\n", "\n"))
+fn to_text(html: &str) -> String {
+    let mut starred = String::with_capacity(html.len());
+    let mut parts = html.split_inclusive('>').peekable();
+    while let Some(part) = parts.next() {
+        starred.push_str(part);
+        if begins_item(part) && parts.peek().is_some() {
+            starred.push_str("* ");
+        }
+    }
+    nanohtml2text::html2text(&starred).replace("\r\n", "\n")
+}
+
+/// Whether a tag ends here that begins an item of a list.
+fn begins_item(part: &str) -> bool {
+    let tag = part.strip_suffix('>').and_then(|part| part.rsplit_once('<')).map(|(_, tag)| tag);
+    let name = tag.and_then(|tag| tag.split_ascii_whitespace().next()).unwrap_or_default();
+    name.eq_ignore_ascii_case("li")
 }
 
 fn limited(text: String) -> Result<String, String> {

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -55,7 +55,8 @@ const REST: Duration = Duration::from_secs(20);
 
 /// Sends through the server that a mail names.
 pub struct Smtp {
-    tls: TlsConnector,
+    /// Made for the first mail: certificates are many, and most projects have no server.
+    tls: LazyLock<TlsConnector, Box<dyn FnOnce() -> TlsConnector + Send>>,
     allow_private: bool,
     patience: Duration,
     hello: ClientId,
@@ -79,18 +80,37 @@ enum Step {
 }
 
 impl Smtp {
-    /// The sender of a process, which trusts the operator's certificates besides public ones.
+    /// The sender of a function, which trusts what its system trusts: to link all certificates would be a thirtieth of it.
     pub fn from_env(settings: &Settings, clock: Clock) -> Result<Self, Error> {
-        let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        trust_operator(&mut roots)?;
-        Self::new(settings, roots, PATIENCE, clock)
+        Self::trusting(settings, system_roots, clock)
+    }
+
+    /// A sender that trusts the operator's certificates besides these.
+    pub fn trusting(settings: &Settings, public: impl FnOnce() -> RootCertStore + Send + 'static, clock: Clock) -> Result<Self, Error> {
+        let mut operators = RootCertStore::empty();
+        trust_operator(&mut operators)?;
+        let roots = move || {
+            operators.extend(public().roots);
+            operators
+        };
+        Self::with(settings, roots, PATIENCE, clock)
     }
 
     /// A sender that trusts these certificates and waits so long, twice at most.
     pub fn new(settings: &Settings, roots: RootCertStore, patience: Duration, clock: Clock) -> Result<Self, Error> {
+        Self::with(settings, || roots, patience, clock)
+    }
+
+    fn with(
+        settings: &Settings,
+        roots: impl FnOnce() -> RootCertStore + Send + 'static,
+        patience: Duration,
+        clock: Clock,
+    ) -> Result<Self, Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let tls = tls.map_err(|_| Error::InvalidCertificates)?.with_root_certificates(roots).with_no_client_auth();
+        let tls = tls.map_err(|_| Error::InvalidCertificates)?;
+        let tls = move || TlsConnector::from(Arc::new(tls.with_root_certificates(roots()).with_no_client_auth()));
         let host = Url::parse(&settings.api_url).ok().and_then(|url| url.host().map(|host| host.to_owned()));
         let hello = match &host {
             Some(Host::Domain(name)) => ClientId::Domain(name.clone()),
@@ -99,7 +119,7 @@ impl Smtp {
             None => ClientId::default(),
         };
         Ok(Self {
-            tls: TlsConnector::from(Arc::new(tls)),
+            tls: LazyLock::new(Box::new(tls)),
             allow_private: settings.allow_private_issuers,
             patience,
             hello,
@@ -259,6 +279,17 @@ impl Lane {
     fn rests(&self) -> bool {
         self.rests_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| Instant::now() < until)
     }
+}
+
+/// The certificates of the system, of which every one that Lambda runs functions on has a file.
+fn system_roots() -> RootCertStore {
+    let found = rustls_native_certs::load_native_certs();
+    for error in &found.errors {
+        tracing::warn!(%error, "certificates of the system cannot be read");
+    }
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(found.certs);
+    roots
 }
 
 /// What a server said, without the password, should it say that.

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use dynoxide::Database;
 use jiff::SignedDuration;
+use rustls::RootCertStore;
 use secrecy::ExposeSecret as _;
 use shared::clock::Clock;
 use shared::crypto::deployment_secret::DeploymentSecret;
@@ -78,7 +79,8 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         (None, None) => DeploymentSecret::new(entropy.code()),
     };
     let settings = settings(address, secret, &options)?;
-    let smtp = Smtp::from_env(&settings, clock.clone())?;
+    let public = || RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    let smtp = Smtp::trusting(&settings, public, clock.clone())?;
     let inbox = Inbox::open(data.as_ref().map(Data::mails), clock.clone()).context("the mails of the inbox cannot be read")?;
 
     let keys_file = data.as_ref().map(Data::keys_file);
