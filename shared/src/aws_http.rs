@@ -3,8 +3,6 @@
 //! The SDK's own client brings HTTP/2, proxies and the machine's certificates, which a function pays for with every cold start and which
 //! none has a use for. This one trusts the roots of AWS's endpoints, which are in `aws_http/roots.pem`, and those that the operator adds.
 
-use std::fs;
-use std::sync::Arc;
 use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
@@ -16,11 +14,10 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector as TcpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::RootCertStore;
 
-use crate::settings::{Error, variable};
+use crate::settings::Error;
+use crate::tls;
 
 /// Amazon Trust Services' five roots: Amazon Root CA 1 to 4 and Starfield's.
 const ROOTS: &[u8] = include_bytes!("aws_http/roots.pem");
@@ -36,34 +33,15 @@ impl AwsHttp {
     /// The client of a process, which trusts the operator's certificates besides AWS's.
     pub fn from_env() -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
-        trust(&mut roots, ROOTS)?;
-        trust_operator(&mut roots)?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let tls = tls.map_err(|_| Error::InvalidCertificates)?.with_root_certificates(roots).with_no_client_auth();
+        tls::trust(&mut roots, ROOTS)?;
+        tls::trust_operator(&mut roots)?;
         let mut tcp = TcpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(CONNECT));
-        let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls::client(roots)).https_or_http().enable_http1().wrap_connector(tcp);
         Ok(Self(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)))
     }
-}
-
-/// Trusts the certificates (PEM) of the file that `SSL_CERT_FILE` names.
-pub(crate) fn trust_operator(roots: &mut RootCertStore) -> Result<(), Error> {
-    match variable("SSL_CERT_FILE") {
-        Some(path) => trust(roots, &fs::read(path).map_err(|_| Error::InvalidCertificates)?),
-        None => Ok(()),
-    }
-}
-
-fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
-    for certificate in CertificateDer::pem_slice_iter(pem) {
-        let certificate = certificate.map_err(|_| Error::InvalidCertificates)?;
-        roots.add(certificate).map_err(|_| Error::InvalidCertificates)?;
-    }
-    Ok(())
 }
 
 impl HttpClient for AwsHttp {

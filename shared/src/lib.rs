@@ -17,6 +17,7 @@
 //! | [`store`] | the table |
 //! | [`mail`] | the built-in mails; with the feature `mail` their rendering and sending |
 //! | [`oauth`] | providers, PKCE |
+//! | [`tls`] | whom the service trusts when it asks others |
 //! | `public_address` | which addresses may be called on behalf of a project |
 
 pub mod app;
@@ -34,5 +35,6 @@ pub mod product_api;
 pub mod public_address;
 pub mod settings;
 pub mod store;
+pub mod tls;
 
 pub use app::App;

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::body::Body;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use gateway::keys::Keys;
 use infra::Operation;
 use jiff::{SignedDuration, Timestamp};
@@ -33,7 +35,7 @@ use shared::store::authorizations::{self, ProviderTokens};
 use shared::store::unsubscribe_links::{self, UnsubscribeLink};
 use shared::store::users::EmailClaim;
 use shared::store::{Write, codes, images, key_sets, outbox, provider_accounts, sessions, users};
-use support::{Answer, TestApp};
+use support::{Answer, TestApp, authenticator_code};
 
 use crate::world_of_teams;
 
@@ -61,6 +63,9 @@ const DOCUMENTS: [(DocumentKind, &str); 3] = [
 const CHANNEL: &str = "5d0c8a3e-7b1f-4c2d-9e6a-1f2b3c4d5e6f";
 /// The user's account at a provider.
 const PROVIDER_ACCOUNT: &str = "8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
+/// The secret of an authenticator app, and what the app shows when tests begin.
+const AUTHENTICATOR: &[u8] = b"12345678901234567890";
+const AUTHENTICATOR_CODE: &str = "082995";
 /// A set of API keys of the project.
 const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// A session that is not the one of the access token.
@@ -160,7 +165,13 @@ async fn furnish(app: &TestApp, id: &str, key: &str) -> Vec<(&'static str, Strin
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
     });
     let [token, bare_token] = tokens;
-    vec![("<access token>", token), ("<access token without password>", bare_token), ("<access token of internal>", owner_token)]
+    let code = authenticator_code(AUTHENTICATOR, app.now().as_second());
+    vec![
+        ("<access token>", token),
+        ("<access token without password>", bare_token),
+        ("<access token of internal>", owner_token),
+        (AUTHENTICATOR_CODE, code),
+    ]
 }
 
 async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
@@ -223,7 +234,7 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> User {
     let (entropy, now) = (&app.app.entropy, app.now());
     let mut user = User::new(entropy, now);
     user.add_primary_email(entropy, Email::parse("bob@example.com").unwrap(), false);
-    let secret = TotpSecret::parse("MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=".to_owned()).unwrap();
+    let secret = TotpSecret::parse(STANDARD.encode(AUTHENTICATOR)).unwrap();
     user.totp = Some(Totp::seal(&app.app.sealer, entropy, project, user.id, &secret).unwrap());
     let attempt = MfaAttempt::new(&user, false, now);
     let writes = [users::create(project, &user).unwrap(), codes::create_attempt(project, &Code::parse(CODE).unwrap(), &attempt).unwrap()];

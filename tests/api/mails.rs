@@ -32,7 +32,7 @@ impl Mailer for Unwilling {
 /// Runs the worker with this sender now, and after each pause in which it waits for a retry.
 async fn deliver(app: &TestApp, mailer: &Unwilling, id: &str) {
     for _ in 0..10 {
-        workers::outbox::drain(&app.app, mailer, app.now() + SignedDuration::from_hours(1)).await.unwrap();
+        app.deliver_by(mailer).await;
         let Some(retry) = read(app, id).await["next_send_retry_at_millis"].as_i64() else { return };
         app.advance(SignedDuration::from_millis(retry - app.now().as_millisecond()));
     }
@@ -157,7 +157,7 @@ async fn a_mail_that_is_refused_for_now_is_sent_later() {
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
     let mailer = Unwilling { refusals: 4, ..Unwilling::default() };
-    workers::outbox::drain(&app.app, &mailer, app.now() + SignedDuration::from_hours(1)).await.unwrap();
+    app.deliver_by(&mailer).await;
     let waiting = read(&app, &id).await;
     assert_eq!(
         (&waiting["status"], &waiting["simple_status"], &waiting["send_retries"]),

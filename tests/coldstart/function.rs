@@ -39,7 +39,7 @@ impl Drop for Process {
 
 /// Starts a function, gives it events one after another, and ends it. The first must succeed; the others may be refused, as what they
 /// do is done.
-pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, events: Vec<String>) -> Measured {
+pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, events: Vec<String>) -> Result<Measured, String> {
     let mut api = RuntimeApi::start().await;
     let mut command = Command::new(binary);
     command.env_clear().envs(environment(endpoint, app, &api.address)).stdout(Stdio::null());
@@ -55,13 +55,15 @@ pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, e
         let (took, body) = answered(&mut api).await;
         asked(&mut api, &mut process).await;
         if is_first {
-            assert!(succeeded(&body), "{}: {}", binary.display(), String::from_utf8_lossy(&body));
+            if !succeeded(&body) {
+                return Err(String::from_utf8_lossy(&body).into_owned());
+            }
             first_cpu = cpu(&process).saturating_sub(init_cpu);
         }
         answers.push(took);
     }
     let warm_cpu = cpu(&process).saturating_sub(init_cpu + first_cpu);
-    Measured { init, first: answers[0], init_cpu, first_cpu, warm: answers.split_off(1), warm_cpu, memory: memory(&process) }
+    Ok(Measured { init, first: answers[0], init_cpu, first_cpu, warm: answers.split_off(1), warm_cpu, memory: memory(&process) })
 }
 
 fn environment(endpoint: &Endpoint, app: &TestApp, runtime_api: &str) -> Vec<(&'static str, String)> {

@@ -20,6 +20,7 @@ mod table;
 mod world_of_teams;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::Parser;
 use jiff::SignedDuration;
@@ -51,21 +52,26 @@ struct Cli {
 }
 
 #[tokio::main]
-async fn main() {
+async fn main() -> ExitCode {
     let cli = Cli::parse();
     let names = if cli.names.is_empty() { all(&cli.functions) } else { cli.names.clone() };
     let transports = cli.transport.map_or_else(|| vec![Transport::Http, Transport::Tls], |transport| vec![transport]);
-    let mut rows = Vec::new();
+    let (mut rows, mut refused) = (Vec::new(), Vec::new());
     for name in &names {
         for transport in &transports {
             let mut runs = Vec::new();
             for _ in 0..cli.runs {
                 runs.push(run(&cli, name, *transport).await);
             }
-            rows.push(Row::of(name, &binary(&cli.functions, name), *transport, &runs));
+            match runs.into_iter().collect::<Result<Vec<_>, _>>() {
+                Ok(runs) => rows.push(Row::of(name, &binary(&cli.functions, name), *transport, &runs)),
+                Err(answer) => refused.push(format!("{name} does not do what its event asks for: {answer}")),
+            }
         }
     }
     print!("{}", report::table(&rows));
+    refused.iter().for_each(|refused| eprintln!("{refused}"));
+    if refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn binary(folder: &std::path::Path, name: &str) -> PathBuf {
@@ -79,7 +85,7 @@ fn all(folder: &std::path::Path) -> Vec<String> {
 }
 
 /// One start of a function, in a world where its event succeeds.
-async fn run(cli: &Cli, name: &str, transport: Transport) -> Measured {
+async fn run(cli: &Cli, name: &str, transport: Transport) -> Result<Measured, String> {
     let now = Clock::system().now();
     let start: jiff::Timestamp = support::START.parse().unwrap();
     let world = World::at(Limits::off(), SignedDuration::from_millis(now.as_millisecond() - start.as_millisecond())).await;

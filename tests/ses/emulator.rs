@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{deliver, entry, outbox, ses};
+use super::{outbox, ses};
 
 /// Where the emulator answers; none: these tests are passed over, and `tests/ses/run` is what runs them.
 fn emulator() -> String {
@@ -40,9 +40,9 @@ async fn a_mail_of_a_sender_that_is_verified_is_taken_once() {
     verify(&url, "noreply@example.com").await;
     let subject = format!("Emulated {}", std::process::id());
     let (app, id) = outbox(json!({ "subject": subject })).await;
-    deliver(&app, &ses(&url, None)).await;
-    deliver(&app, &ses(&url, None)).await;
-    assert_eq!(entry(&app, &id).await["status"], "sent", "{}", entry(&app, &id).await);
+    app.deliver_by(&ses(&url, None)).await;
+    app.deliver_by(&ses(&url, None)).await;
+    assert_eq!(app.outbox_entry(&id).await["status"], "sent", "{}", app.outbox_entry(&id).await);
     let taken = messages(&url).await.into_iter().filter(|message| message.to_string().contains(&subject)).collect::<Vec<_>>();
     assert_eq!(taken.len(), 1, "{taken:?}");
     assert!(taken[0].to_string().contains("ada@example.com"), "{taken:?}");
@@ -56,8 +56,8 @@ async fn a_mail_of_a_sender_that_is_not_verified_is_rejected_in_the_words_of_the
     let sender =
         json!({ "config": { "email_config": { "type": "standard", "sender_name": "X", "sender_email": "x@unverified.example" } } });
     app.configure(sender).await;
-    deliver(&app, &ses(&url, None)).await;
-    let entry = entry(&app, &id).await;
+    app.deliver_by(&ses(&url, None)).await;
+    let entry = app.outbox_entry(&id).await;
     assert_eq!(entry["status"], "server-error");
     let error = &entry["send_attempt_errors"][0];
     assert_eq!(error["external_details"]["errorType"], "REJECTED");

@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use aws_sdk_sesv2::Config;
 use aws_sdk_sesv2::config::{Credentials, Region};
-use jiff::SignedDuration;
-use serde_json::{Value, json};
+use serde_json::Value;
 use shared::aws_http::AwsHttp;
 use shared::clock::Clock;
 use shared::mail::ses::Ses;
@@ -36,20 +35,6 @@ fn ses_that_waits(patience: Duration, url: &str, configuration_set: Option<&str>
 /// A service with one mail to `ada@example.com` in its outbox, and the id of that.
 async fn outbox(fields: Value) -> (TestApp, String) {
     let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let mut body = json!({ "user_ids": [ada.user_id], "subject": "Grüße", "html": "<p>Hello</p>", "theme_id": false });
-    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    assert_eq!(app.server().post("/api/v1/emails/send-email", body).await.status(), 200);
-    let list = app.server().get("/api/v1/emails/outbox").await.json();
-    let id = list["items"][0]["id"].as_str().unwrap().to_owned();
+    let id = app.send_mail(fields).await;
     (app, id)
-}
-
-async fn entry(app: &TestApp, id: &str) -> Value {
-    app.server().get(&format!("/api/v1/emails/outbox/{id}")).await.json()
-}
-
-/// Runs the worker with this sender until nothing is due.
-async fn deliver(app: &TestApp, ses: &Ses) {
-    workers::outbox::drain(&app.app, ses, app.now() + SignedDuration::from_hours(1)).await.unwrap();
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use support::TestApp;
 
 use super::endpoint::{Behaviour, Endpoint};
-use super::{deliver, entry, outbox, ses, ses_that_waits};
+use super::{outbox, ses, ses_that_waits};
 
 fn taken() -> Behaviour {
     Behaviour::Answer(200, json!({ "MessageId": "0107" }))
@@ -22,8 +22,8 @@ fn refused(status: u16, code: &str) -> Behaviour {
 async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, Endpoint, Value, String) {
     let endpoint = Endpoint::start(behaviours).await;
     let (app, id) = outbox(json!({})).await;
-    deliver(&app, &ses(&endpoint.url, Some("gatelet"))).await;
-    let entry = entry(&app, &id).await;
+    app.deliver_by(&ses(&endpoint.url, Some("gatelet"))).await;
+    let entry = app.outbox_entry(&id).await;
     (app, endpoint, entry, id)
 }
 
@@ -38,8 +38,8 @@ async fn a_mail_carries_its_content_its_tags_and_its_configuration_set() {
     assert_eq!(request["Destination"], json!({ "ToAddresses": ["ada@example.com"] }));
     assert_eq!(request["ConfigurationSetName"], "gatelet");
     let content = &request["Content"]["Simple"];
-    assert_eq!(content["Subject"], json!({ "Data": "Grüße", "Charset": "UTF-8" }));
-    assert_eq!(content["Body"]["Html"]["Data"], "<p>Hello</p>");
+    assert_eq!(content["Subject"], json!({ "Data": "Grüße aus Köln", "Charset": "UTF-8" }));
+    assert_eq!(content["Body"]["Html"]["Data"], "<p>Hello Ünion</p>");
     assert!(content["Body"]["Text"]["Data"].as_str().unwrap().contains("Hello"));
     let tags = request["EmailTags"].as_array().unwrap();
     let tag = |name: &str| tags.iter().find(|tag| tag["Name"] == name).unwrap()["Value"].clone();
@@ -51,8 +51,8 @@ async fn a_mail_carries_its_content_its_tags_and_its_configuration_set() {
 async fn without_a_configuration_set_nothing_will_be_reported() {
     let endpoint = Endpoint::start(vec![taken()]).await;
     let (app, id) = outbox(json!({})).await;
-    deliver(&app, &ses(&endpoint.url, None)).await;
-    let entry = entry(&app, &id).await;
+    app.deliver_by(&ses(&endpoint.url, None)).await;
+    let entry = app.outbox_entry(&id).await;
     assert_eq!((&entry["status"], &entry["can_have_delivery_info"]), (&json!("sent"), &json!(false)));
     assert_eq!(endpoint.requests()[0]["ConfigurationSetName"], Value::Null);
 }
@@ -70,8 +70,8 @@ async fn what_ses_refuses_for_now_is_tried_again_and_sent_once() {
         assert!(!error["external_message"].as_str().unwrap().contains(code), "{error}");
 
         app.advance(SignedDuration::from_secs(60));
-        deliver(&app, &ses(&endpoint.url, None)).await;
-        assert_eq!(super::entry(&app, &id).await["status"], "sent", "{code}");
+        app.deliver_by(&ses(&endpoint.url, None)).await;
+        assert_eq!(app.outbox_entry(&id).await["status"], "sent", "{code}");
         assert_eq!(endpoint.requests().len(), 2, "{code}");
     }
 }
@@ -81,9 +81,9 @@ async fn after_five_attempts_it_is_a_server_error_that_tells_all_of_them() {
     let (app, endpoint, _, id) = delivered(vec![refused(429, "TooManyRequestsException")]).await;
     for _ in 0..10 {
         app.advance(SignedDuration::from_mins(10));
-        deliver(&app, &ses(&endpoint.url, None)).await;
+        app.deliver_by(&ses(&endpoint.url, None)).await;
     }
-    let entry = entry(&app, &id).await;
+    let entry = app.outbox_entry(&id).await;
     assert_eq!((&entry["status"], endpoint.requests().len()), (&json!("server-error"), 5));
     let errors = entry["send_attempt_errors"].as_array().unwrap();
     assert_eq!(errors.iter().map(|error| error["attempt_number"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
@@ -105,7 +105,7 @@ async fn what_ses_refuses_for_good_is_not_tried_again() {
         assert_eq!(error["external_details"]["errorType"], class, "{code}");
         assert!(error["internal_message"].as_str().unwrap().contains(&format!("{code}, says SES")), "{error}");
         app.advance(SignedDuration::from_hours(2));
-        deliver(&app, &ses(&endpoint.url, None)).await;
+        app.deliver_by(&ses(&endpoint.url, None)).await;
         assert_eq!(endpoint.requests().len(), 1, "{code}");
     }
 }
@@ -126,8 +126,8 @@ async fn a_mail_of_which_nobody_knows_whether_it_went_out_is_not_sent_again() {
         assert!(entry["server_error"].as_str().unwrap().contains("may have gone out"), "{entry}");
         let before = endpoint.requests().len();
         app.advance(SignedDuration::from_hours(2));
-        deliver(&app, &ses(&endpoint.url, None)).await;
-        assert_eq!((endpoint.requests().len(), super::entry(&app, &id).await), (before, entry), "{behaviour:?}");
+        app.deliver_by(&ses(&endpoint.url, None)).await;
+        assert_eq!((endpoint.requests().len(), app.outbox_entry(&id).await), (before, entry), "{behaviour:?}");
     }
 }
 
@@ -138,14 +138,14 @@ async fn a_mail_service_that_cannot_be_reached_is_tried_again() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let (app, id) = outbox(json!({})).await;
-    deliver(&app, &ses(&url, None)).await;
-    let first = entry(&app, &id).await;
+    app.deliver_by(&ses(&url, None)).await;
+    let first = app.outbox_entry(&id).await;
     assert_eq!((&first["status"], &first["send_retries"]), (&json!("scheduled"), &json!(1)), "{first}");
 
     let endpoint = Endpoint::start(vec![taken()]).await;
     app.advance(SignedDuration::from_secs(60));
-    deliver(&app, &ses(&endpoint.url, None)).await;
-    assert_eq!((&entry(&app, &id).await["status"], endpoint.requests().len()), (&json!("sent"), 1));
+    app.deliver_by(&ses(&endpoint.url, None)).await;
+    assert_eq!((&app.outbox_entry(&id).await["status"], endpoint.requests().len()), (&json!("sent"), 1));
 }
 
 #[tokio::test]
@@ -161,13 +161,13 @@ async fn a_mail_service_that_takes_no_connection_in_time_is_tried_again() {
         assert!(waiting.len() < 100, "the queue of connections is never full");
     }
     let (app, id) = outbox(json!({})).await;
-    deliver(&app, &ses_that_waits(Duration::from_secs(20), &format!("http://{address}"), None)).await;
-    let first = entry(&app, &id).await;
+    app.deliver_by(&ses_that_waits(Duration::from_secs(20), &format!("http://{address}"), None)).await;
+    let first = app.outbox_entry(&id).await;
     assert_eq!((&first["status"], &first["send_retries"]), (&json!("scheduled"), &json!(1)), "{first}");
     assert_eq!(first["send_attempt_errors"][0]["external_details"]["errorType"], "TIMEOUT", "{first}");
 
     let endpoint = Endpoint::start(vec![taken()]).await;
     app.advance(SignedDuration::from_secs(60));
-    deliver(&app, &ses(&endpoint.url, None)).await;
-    assert_eq!((&entry(&app, &id).await["status"], endpoint.requests().len()), (&json!("sent"), 1));
+    app.deliver_by(&ses(&endpoint.url, None)).await;
+    assert_eq!((&app.outbox_entry(&id).await["status"], endpoint.requests().len()), (&json!("sent"), 1));
 }

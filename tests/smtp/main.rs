@@ -8,7 +8,6 @@ mod server;
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
 use rustls::RootCertStore;
 use serde_json::{Value, json};
 use shared::clock::Clock;
@@ -32,26 +31,16 @@ fn email_config(host: &str, port: u16) -> Value {
 async fn outbox(config: Value, fields: Value) -> (TestApp, String) {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "email_config": config } })).await;
-    let ada = app.sign_up("ada@example.com").await;
-    let mut body = json!({ "user_ids": [ada.user_id], "subject": "Grüße aus Köln", "html": "<p>Hello Ünion</p>", "theme_id": false });
-    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    assert_eq!(app.server().post("/api/v1/emails/send-email", body).await.status(), 200);
-    let list = app.server().get("/api/v1/emails/outbox").await.json();
-    let id = list["items"][0]["id"].as_str().unwrap().to_owned();
+    let id = app.send_mail(fields).await;
     (app, id)
-}
-
-async fn entry(app: &TestApp, id: &str) -> Value {
-    app.server().get(&format!("/api/v1/emails/outbox/{id}")).await.json()
 }
 
 /// Runs the worker until nothing is due; what has no server of its own goes into the inbox.
 async fn deliver(app: &TestApp) {
     let roots = RootCertStore::empty();
-    deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE, Clock::system()).unwrap()).await;
+    deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE, Clock::system())).await;
 }
 
 async fn deliver_by(app: &TestApp, own: Smtp) {
-    let mailer = ByProject { own, deployments: app.inbox.clone() };
-    workers::outbox::drain(&app.app, &mailer, app.now() + SignedDuration::from_hours(1)).await.unwrap();
+    app.deliver_by(&ByProject { own, deployments: app.inbox.clone() }).await;
 }

@@ -10,14 +10,14 @@ use shared::mail::smtp::{ByProject, Smtp};
 use support::TestApp;
 
 use super::server::{Behaviour, MailServer};
-use super::{PASSWORD, PATIENCE, deliver, email_config, entry, outbox};
+use super::{PASSWORD, PATIENCE, deliver, email_config, outbox};
 
 /// Delivers one mail to a server that behaves like this, and gives its entry.
 async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, MailServer, Value, String) {
     let server = MailServer::start(behaviours).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
     deliver(&app).await;
-    let entry = entry(&app, &id).await;
+    let entry = app.outbox_entry(&id).await;
     assert!(!entry.to_string().contains(PASSWORD), "{entry}");
     (app, server, entry, id)
 }
@@ -88,7 +88,7 @@ async fn what_the_server_refuses_for_now_is_tried_again_and_sent_once() {
         assert_eq!(class(&entry), expected, "{behaviour:?} {entry}");
         app.advance(SignedDuration::from_secs(60));
         deliver(&app).await;
-        assert_eq!(super::entry(&app, &id).await["status"], "sent", "{behaviour:?}");
+        assert_eq!(app.outbox_entry(&id).await["status"], "sent", "{behaviour:?}");
         assert_eq!(server.messages().len(), 1 + usize::from(behaviour == Behaviour::Answers(".", "452 disk full")), "{behaviour:?}");
     }
 }
@@ -117,7 +117,7 @@ async fn what_the_server_refuses_for_good_is_not_tried_again() {
         let attempts = server.attempts();
         app.advance(SignedDuration::from_hours(2));
         deliver(&app).await;
-        assert_eq!((server.attempts(), super::entry(&app, &id).await), (attempts, entry), "{behaviour:?}");
+        assert_eq!((server.attempts(), app.outbox_entry(&id).await), (attempts, entry), "{behaviour:?}");
     }
 }
 
@@ -129,7 +129,7 @@ async fn a_mail_of_which_nobody_knows_whether_it_went_out_is_not_sent_again() {
         assert!(entry["server_error"].as_str().unwrap().contains("may have gone out"), "{entry}");
         app.advance(SignedDuration::from_hours(2));
         deliver(&app).await;
-        assert_eq!((server.messages().len(), super::entry(&app, &id).await), (1, entry), "{behaviour:?}");
+        assert_eq!((server.messages().len(), app.outbox_entry(&id).await), (1, entry), "{behaviour:?}");
     }
 }
 
@@ -155,7 +155,7 @@ async fn a_server_that_cannot_be_reached_is_tried_again() {
     drop(listener);
     let (app, id) = outbox(email_config("127.0.0.1", port), json!({})).await;
     deliver(&app).await;
-    let first = entry(&app, &id).await;
+    let first = app.outbox_entry(&id).await;
     assert_eq!((&first["status"], class(&first)), (&json!("scheduled"), "TEMPORARY"), "{first}");
 }
 
@@ -163,11 +163,11 @@ async fn a_server_that_cannot_be_reached_is_tried_again() {
 async fn a_server_that_did_not_answer_is_left_alone_for_a_moment() {
     let server = MailServer::start(vec![Behaviour::Silent("EHLO"), Behaviour::Well]).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
-    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), PATIENCE, Clock::system()).unwrap();
+    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), PATIENCE, Clock::system());
     let mailer = ByProject { own, deployments: app.inbox.clone() };
     for (attempt, expected) in ["TIMEOUT", "TEMPORARY"].into_iter().enumerate() {
-        workers::outbox::drain(&app.app, &mailer, app.now() + SignedDuration::from_hours(1)).await.unwrap();
-        let errors = entry(&app, &id).await["send_attempt_errors"].clone();
+        app.deliver_by(&mailer).await;
+        let errors = app.outbox_entry(&id).await["send_attempt_errors"].clone();
         assert_eq!(errors[attempt]["external_details"]["errorType"], expected, "{errors}");
         app.advance(SignedDuration::from_mins(2));
     }
@@ -181,7 +181,7 @@ async fn a_mail_server_is_never_on_this_machine_or_in_a_private_network() {
         let (app, id) = outbox(email_config(host, server.port), json!({})).await;
         let public = app.redeployed(|settings| settings.allow_private_issuers = false);
         deliver(&public).await;
-        let entry = entry(&app, &id).await;
+        let entry = app.outbox_entry(&id).await;
         assert_eq!((&entry["status"], class(&entry)), (&json!("server-error"), "HOST_NOT_FOUND"), "{host} {entry}");
     }
     assert!(server.commands().is_empty());

@@ -11,7 +11,7 @@ use shared::clock::Clock;
 use shared::mail::smtp::Smtp;
 use support::TestApp;
 
-use super::{PASSWORD, PATIENCE, deliver_by, email_config, entry, outbox};
+use super::{PASSWORD, PATIENCE, deliver_by, email_config, outbox};
 
 /// A server whose certificate is for `localhost`. It ends with the test.
 struct Real {
@@ -50,7 +50,7 @@ impl Real {
         if is_trusted {
             roots.add(self.certificate.clone()).unwrap();
         }
-        deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE * 10, Clock::system()).unwrap()).await;
+        deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE * 10, Clock::system())).await;
     }
 }
 
@@ -76,7 +76,7 @@ async fn a_real_server_takes_mails_over_tls_from_who_signs_in() {
     for port in [server.port, 2465] {
         let (app, id) = outbox(email_config("localhost", port), json!({})).await;
         server.deliver(&app, true).await;
-        let sent = entry(&app, &id).await;
+        let sent = app.outbox_entry(&id).await;
         assert_eq!(sent["status"], "sent", "{port} {sent}");
         let taken = server.message();
         assert_eq!((&taken["tls"], &taken["login"]), (&json!(true), &json!(true)), "{port}");
@@ -87,15 +87,15 @@ async fn a_real_server_takes_mails_over_tls_from_who_signs_in() {
         wrong["password"] = json!("another");
         let (app, id) = outbox(wrong, json!({})).await;
         server.deliver(&app, true).await;
-        assert_failed(&entry(&app, &id).await, "AUTH_FAILED");
+        assert_failed(&app.outbox_entry(&id).await, "AUTH_FAILED");
 
         // Nobody is told the password who does not prove to be that server.
         let (app, id) = outbox(email_config("localhost", port), json!({})).await;
         server.deliver(&app, false).await;
-        assert_failed(&entry(&app, &id).await, "UNKNOWN");
+        assert_failed(&app.outbox_entry(&id).await, "UNKNOWN");
         let (app, id) = outbox(email_config("127.0.0.1", port), json!({})).await;
         server.deliver(&app, true).await;
-        assert_failed(&entry(&app, &id).await, "UNKNOWN");
+        assert_failed(&app.outbox_entry(&id).await, "UNKNOWN");
     }
 }
 

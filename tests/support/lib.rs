@@ -37,7 +37,7 @@ use shared::settings::Settings;
 pub use caller::{Answer, Caller, RequestBuilder};
 pub use faults::{Consumed, Fault, ROUND_TRIP, Recorder, refused};
 pub use mails::Mail;
-pub use users::SignedIn;
+pub use users::{SignedIn, authenticator_code};
 
 use crate::stand_in::StandIn;
 

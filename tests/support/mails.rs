@@ -1,6 +1,8 @@
 //! Mails of a test: the worker is run by hand, so that a test decides when.
 
 use jiff::SignedDuration;
+use serde_json::{Value, json};
+use shared::mail::send::Mailer;
 
 use crate::{TestApp, record, secrets};
 
@@ -11,8 +13,27 @@ pub struct Mail(pub gateway::inbox::Message);
 impl TestApp {
     /// Runs the outbox worker until nothing is due.
     pub async fn deliver(&self) {
-        let until = self.now() + SignedDuration::from_hours(1);
-        workers::outbox::drain(&self.app, &self.inbox, until).await.unwrap();
+        self.deliver_by(&self.inbox).await;
+    }
+
+    /// Runs the outbox worker with this sender until nothing is due.
+    pub async fn deliver_by(&self, mailer: &impl Mailer) {
+        workers::outbox::drain(&self.app, mailer, self.now() + SignedDuration::from_hours(1)).await.unwrap();
+    }
+
+    /// Asks for a mail to a new user, `ada@example.com`, with these fields besides or in place of its own; gives the id of its entry.
+    pub async fn send_mail(&self, fields: Value) -> String {
+        let ada = self.sign_up("ada@example.com").await;
+        let mut body = json!({ "user_ids": [ada.user_id], "subject": "Grüße aus Köln", "html": "<p>Hello Ünion</p>", "theme_id": false });
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        assert_eq!(self.server().post("/api/v1/emails/send-email", body).await.status(), 200);
+        let list = self.server().get("/api/v1/emails/outbox").await.json();
+        list["items"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// An entry of the outbox, as the API gives it.
+    pub async fn outbox_entry(&self, id: &str) -> Value {
+        self.server().get(&format!("/api/v1/emails/outbox/{id}")).await.json()
     }
 
     /// Delivers, and gives the mails to an address, newest first.

@@ -1,5 +1,6 @@
 //! Users of a test.
 
+use ring::hmac;
 use serde_json::{Value, json};
 
 use crate::TestApp;
@@ -59,4 +60,14 @@ impl TestApp {
         assert_eq!(answer.status(), 200, "{}", answer.text());
         self.last_mail(email).await.code()
     }
+}
+
+/// What an authenticator app shows at a time (RFC 6238), by other code than the service's.
+pub fn authenticator_code(secret: &[u8], second: i64) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
+    let tag = hmac::sign(&key, &(second / 30).to_be_bytes());
+    let tag = tag.as_ref();
+    let offset = usize::from(tag[19] & 15);
+    let number = u32::from_be_bytes(tag[offset..offset + 4].try_into().unwrap()) & 0x7fff_ffff;
+    format!("{:06}", number % 1_000_000)
 }

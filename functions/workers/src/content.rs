@@ -14,7 +14,7 @@ use shared::model::id::{DocumentId, ProjectId};
 use shared::model::mail_document::{DocumentKind, MailDocument};
 use shared::model::outbox::{DEFAULT_THEME, OutboxEntry};
 use shared::model::outbox_work::Rendering;
-use shared::model::project::Project;
+use shared::model::project::SendingProject;
 use shared::model::session::after;
 use shared::model::theme::Theme;
 use shared::model::user::User;
@@ -129,7 +129,7 @@ fn theme_key(project: &ProjectId, id: Uuid) -> Key {
 }
 
 /// The source of a theme; the project's own theme gives way to ours when it is gone, so that nobody is locked out by its deletion.
-async fn theme(app: &App, project: &Project, id: Uuid, documents: &Documents) -> Result<Option<String>, store::Error> {
+async fn theme(app: &App, project: &SendingProject, id: Uuid, documents: &Documents) -> Result<Option<String>, store::Error> {
     let own = match documents.get(&theme_key(&project.id, id)) {
         Some(own) => Some(own.html.clone()),
         None if id == DEFAULT_THEME => None,
@@ -148,7 +148,7 @@ async fn unsubscribe_link(app: &App, project: &ProjectId, user: &User, entry: &O
     Ok(format!("{}/api/v1/emails/unsubscribe-link?code={}", app.settings.api_url, code.text()))
 }
 
-fn job(project: &Project, user: Option<&User>, entry: &OutboxEntry, theme: Option<String>, unsubscribe_link: Option<String>) -> Job {
+fn job(project: &SendingProject, user: Option<&User>, entry: &OutboxEntry, theme: Option<String>, unsubscribe_link: Option<String>) -> Job {
     let sources = builtin::sources(&entry.source);
     Job {
         sources: Sources {
@@ -170,6 +170,6 @@ fn job(project: &Project, user: Option<&User>, entry: &OutboxEntry, theme: Optio
     }
 }
 
-fn project_context(project: &Project) -> ProjectContext {
+fn project_context(project: &SendingProject) -> ProjectContext {
     ProjectContext { id: project.id.to_string(), display_name: project.display_name.clone(), logo_url: project.logo_url.clone() }
 }

@@ -13,7 +13,7 @@ use shared::model::id::ProjectId;
 use shared::model::mail_server::{Login, MailServer};
 use shared::model::outbox::{Failure, Millis, OutboxEntry, Recipients, SkippedReason, Stage};
 use shared::model::outbox_work::Outcome;
-use shared::model::project::Project;
+use shared::model::project::SendingProject;
 use shared::model::user::User;
 use shared::store::outbox::OutboxRow;
 use shared::store::outbox_moves::{AT_ONCE, OutboxMove, parts};
@@ -234,7 +234,7 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
 fn mail(
     app: &App,
     id: &ProjectId,
-    project: Option<&Project>,
+    project: Option<&SendingProject>,
     entry: &OutboxEntry,
     to: Vec<Email>,
     attempt: Millis,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use shared::App;
 use shared::model::id::{ProjectId, UserId};
-use shared::model::project::Project;
+use shared::model::project::SendingProject;
 use shared::model::user::User;
 use shared::store;
 use shared::store::outbox::OutboxRow;
@@ -12,7 +12,7 @@ use shared::store::outbox::OutboxRow;
 /// The projects and users of some entries, as they were a moment ago.
 #[derive(Default)]
 pub(crate) struct Parties {
-    projects: HashMap<ProjectId, Project>,
+    projects: HashMap<ProjectId, SendingProject>,
     users: HashMap<(ProjectId, UserId), Option<User>>,
 }
 
@@ -24,12 +24,12 @@ impl Parties {
         Ok(Self { projects, users })
     }
 
-    pub(crate) fn project(&self, id: &ProjectId) -> Option<&Project> {
+    pub(crate) fn project(&self, id: &ProjectId) -> Option<&SendingProject> {
         self.projects.get(id)
     }
 
     /// The project and the recipient of an entry. One that was edited since is to somebody who was not read with the others.
-    pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&Project>, Option<User>), store::Error> {
+    pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&SendingProject>, Option<User>), store::Error> {
         let user = match row.entry.to.user_id() {
             None => None,
             Some(id) => match self.users.get(&(row.project.clone(), id)) {

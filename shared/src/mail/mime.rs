@@ -39,10 +39,8 @@ impl Composer {
         for to in &mail.to {
             message = message.to(Mailbox::new(None, address(to.as_str())?));
         }
-        if let Some(url) = &mail.unsubscribe {
-            // RFC 8058: one click in the mail client, without a page.
-            message = message.raw_header(header("List-Unsubscribe", format!("<{url}>"))?);
-            message = message.raw_header(header("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned())?);
+        for (name, value) in mail.headers() {
+            message = message.raw_header(header(name, value)?);
         }
         let message = match (&mail.text, &mail.html) {
             (Some(text), Some(html)) => message.multipart(MultiPart::alternative_plain_html(text.clone(), html.clone())),

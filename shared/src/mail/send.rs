@@ -31,6 +31,17 @@ pub struct Mail {
     pub server: Option<Server>,
 }
 
+impl Mail {
+    /// The headers that it has besides those of every mail.
+    pub fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
+        // RFC 8058: one click in the mail client, without a page.
+        let url = self.unsubscribe.as_ref();
+        let headers =
+            url.map(|url| [("List-Unsubscribe", format!("<{url}>")), ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned())]);
+        headers.into_iter().flatten()
+    }
+}
+
 /// Whom a mail is from.
 #[derive(Debug, Clone)]
 pub struct Sender {

@@ -139,17 +139,10 @@ fn content(mail: &Mail) -> Result<EmailContent, BuildError> {
     let utf8 = |text: &String| Content::builder().data(text).charset("UTF-8").build();
     let body =
         Body::builder().set_html(mail.html.as_ref().map(utf8).transpose()?).set_text(mail.text.as_ref().map(utf8).transpose()?).build();
-    let message = Message::builder().subject(utf8(&mail.subject)?).body(body).set_headers(unsubscribe_headers(mail)?);
+    let headers = mail.headers().map(|(name, value)| MessageHeader::builder().name(name).value(value).build());
+    let headers: Vec<MessageHeader> = headers.collect::<Result<_, _>>()?;
+    let message = Message::builder().subject(utf8(&mail.subject)?).body(body).set_headers((!headers.is_empty()).then_some(headers));
     Ok(EmailContent::builder().simple(message.build()).build())
-}
-
-/// RFC 8058: one click in the mail client, without a page.
-fn unsubscribe_headers(mail: &Mail) -> Result<Option<Vec<MessageHeader>>, BuildError> {
-    let Some(url) = &mail.unsubscribe else { return Ok(None) };
-    let header = |name: &str, value: String| MessageHeader::builder().name(name).value(value).build();
-    let headers =
-        [header("List-Unsubscribe", format!("<{url}>"))?, header("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned())?];
-    Ok(Some(headers.into()))
 }
 
 fn message_tags(mail: &Mail) -> Result<Vec<MessageTag>, BuildError> {

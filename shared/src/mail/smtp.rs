@@ -22,8 +22,8 @@ use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
 use lettre::transport::smtp::commands::{Data, Mail as MailFrom, Rcpt, Starttls};
 use lettre::transport::smtp::extension::{ClientId, Extension};
+use rustls::RootCertStore;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
@@ -35,12 +35,12 @@ use url::{Host, Url};
 use super::mime::Composer;
 use super::send::{Mail, Mailer, Server};
 use super::smtp_wire::Wire;
-use crate::aws_http::trust_operator;
 use crate::clock::Clock;
 use crate::model::outbox::Failure;
 use crate::model::outbox_work::Outcome;
 use crate::public_address::{self, NotPublic};
 use crate::settings::{Error, Settings};
+use crate::tls;
 
 /// Where TLS begins with the first byte (RFC 8314 §3.3); the second is where networks that close the first are met.
 const TLS_PORTS: [u16; 2] = [465, 2465];
@@ -88,29 +88,21 @@ impl Smtp {
     /// A sender that trusts the operator's certificates besides these.
     pub fn trusting(settings: &Settings, public: impl FnOnce() -> RootCertStore + Send + 'static, clock: Clock) -> Result<Self, Error> {
         let mut operators = RootCertStore::empty();
-        trust_operator(&mut operators)?;
+        tls::trust_operator(&mut operators)?;
         let roots = move || {
             operators.extend(public().roots);
             operators
         };
-        Self::with(settings, roots, PATIENCE, clock)
+        Ok(Self::with(settings, roots, PATIENCE, clock))
     }
 
     /// A sender that trusts these certificates and waits so long, twice at most.
-    pub fn new(settings: &Settings, roots: RootCertStore, patience: Duration, clock: Clock) -> Result<Self, Error> {
+    pub fn new(settings: &Settings, roots: RootCertStore, patience: Duration, clock: Clock) -> Self {
         Self::with(settings, || roots, patience, clock)
     }
 
-    fn with(
-        settings: &Settings,
-        roots: impl FnOnce() -> RootCertStore + Send + 'static,
-        patience: Duration,
-        clock: Clock,
-    ) -> Result<Self, Error> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let tls = tls.map_err(|_| Error::InvalidCertificates)?;
-        let tls = move || TlsConnector::from(Arc::new(tls.with_root_certificates(roots()).with_no_client_auth()));
+    fn with(settings: &Settings, roots: impl FnOnce() -> RootCertStore + Send + 'static, patience: Duration, clock: Clock) -> Self {
+        let tls = move || TlsConnector::from(Arc::new(tls::client(roots())));
         let host = Url::parse(&settings.api_url).ok().and_then(|url| url.host().map(|host| host.to_owned()));
         let hello = match &host {
             Some(Host::Domain(name)) => ClientId::Domain(name.clone()),
@@ -118,7 +110,7 @@ impl Smtp {
             Some(Host::Ipv6(address)) => ClientId::Ipv6(*address),
             None => ClientId::default(),
         };
-        Ok(Self {
+        Self {
             tls: LazyLock::new(Box::new(tls)),
             allow_private: settings.allow_private_issuers,
             patience,
@@ -126,7 +118,7 @@ impl Smtp {
             composer: Composer::new(host.map(|host| host.to_string())),
             clock,
             lanes: Mutex::default(),
-        })
+        }
     }
 
     async fn try_send(&self, mail: &Mail, server: &Server) -> Outcome {

@@ -192,6 +192,24 @@ pub struct EmailConfig {
     pub theme_id: Option<Uuid>,
 }
 
+/// A project as far as its mails need it: what reads all the others is a thirtieth of the worker that sends them.
+#[derive(Debug, Clone, Deserialize)]
+pub struct SendingProject {
+    pub id: ProjectId,
+    pub display_name: String,
+    #[serde(default)]
+    pub logo_url: Option<String>,
+    #[serde(default)]
+    pub config: SendingConfig,
+}
+
+/// The settings of a [`SendingProject`].
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct SendingConfig {
+    pub email: EmailConfig,
+}
+
 impl EmailConfig {
     /// The theme of mails that name none.
     pub fn theme(&self) -> Uuid {

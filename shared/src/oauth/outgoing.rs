@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, RequestBuilder, Response, redirect};
-use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 use url::{Host, Url};
 
 use crate::public_address::{self, NotPublic, is_public};
 use crate::settings::Settings;
+use crate::tls;
 
 /// How long a call may take, from the name's resolution to the last byte.
 const BUDGET: Duration = Duration::from_secs(2);
@@ -106,12 +106,8 @@ impl<'a> Outgoing<'a> {
 }
 
 fn build(allow_private: bool) -> Result<Client, Box<dyn std::error::Error>> {
-    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    let tls = tls.with_root_certificates(roots).with_no_client_auth();
     let client = Client::builder()
-        .tls_backend_preconfigured(tls)
+        .tls_backend_preconfigured(tls::client(tls::public_roots()))
         .dns_resolver(Arc::new(PublicResolver { allow_private }))
         .redirect(redirect::Policy::none())
         .no_proxy()

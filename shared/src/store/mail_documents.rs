@@ -207,8 +207,7 @@ impl Store {
 
     /// Writes a new document; `false` when there are [`MAX_DOCUMENTS`] of its kind.
     pub async fn create_mail_document(&self, project: &ProjectId, kind: DocumentKind, document: &MailDocument) -> Result<bool, Error> {
-        let create = Write::create(document_key(project, kind, document.id), document)?.attribute("version", integer(1));
-        match self.transact([more(project, kind, 1), create]).await {
+        match self.transact([more(project, kind, 1), written(project, kind, document, 0)?]).await {
             Ok(()) => Ok(true),
             Err(Error::Conflict(failed)) if failed.contains(&0) => Ok(false),
             Err(error) => Err(error),

@@ -19,7 +19,7 @@ use crate::model::email::Email;
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::mfa::Totp;
 use crate::model::outbox::Category;
-use crate::model::project::Project;
+use crate::model::project::SendingProject;
 use crate::model::user::User;
 
 /// Over how many partitions the list of a project's users is spread.
@@ -151,12 +151,12 @@ impl Store {
         self.get(&user_key(project, id)).await?.map(UserRow::of).transpose()
     }
 
-    /// Some projects and users in one round trip, at most 100 together.
+    /// Some projects, as their mails need them, and users in one round trip, at most 100 together.
     pub async fn parties(
         &self,
         projects: HashSet<ProjectId>,
         users: HashSet<(ProjectId, UserId)>,
-    ) -> Result<(HashMap<ProjectId, Project>, HashMap<(ProjectId, UserId), Option<User>>), Error> {
+    ) -> Result<(HashMap<ProjectId, SendingProject>, HashMap<(ProjectId, UserId), Option<User>>), Error> {
         let keys = projects.iter().map(project_key).chain(users.iter().map(|(project, user)| user_key(project, *user)));
         let mut items = self.get_many(keys.collect::<Vec<_>>()).await?;
         let mut found = HashMap::new();

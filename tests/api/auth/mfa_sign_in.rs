@@ -3,9 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use jiff::SignedDuration;
-use ring::hmac;
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedIn, TestApp, authenticator_code};
 
 use super::{assert_error, assert_takes_client_access, problems};
 
@@ -13,23 +12,13 @@ const PATH: &str = "/api/v1/auth/mfa/sign-in";
 const ME: &str = "/api/v1/users/me";
 const SECRET: &[u8] = b"a secret of an app";
 
-/// What an authenticator app shows at a time (RFC 6238), by other code than the service's.
-fn code_of(secret: &[u8], second: i64) -> String {
-    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
-    let tag = hmac::sign(&key, &(second / 30).to_be_bytes());
-    let tag = tag.as_ref();
-    let offset = usize::from(tag[19] & 15);
-    let number = u32::from_be_bytes(tag[offset..offset + 4].try_into().unwrap()) & 0x7fff_ffff;
-    format!("{:06}", number % 1_000_000)
-}
-
 pub(super) fn now_code(app: &TestApp) -> String {
-    code_of(SECRET, app.now().as_second())
+    authenticator_code(SECRET, app.now().as_second())
 }
 
 /// A code that the app shows at no time near.
 fn wrong_code(app: &TestApp) -> String {
-    let right: Vec<String> = (-2..=2).map(|step| code_of(SECRET, app.now().as_second() + 30 * step)).collect();
+    let right: Vec<String> = (-2..=2).map(|step| authenticator_code(SECRET, app.now().as_second() + 30 * step)).collect();
     (0..1_000_000).map(|number| format!("{number:06}")).find(|code| !right.contains(code)).unwrap()
 }
 
@@ -125,7 +114,7 @@ async fn a_code_of_the_app_is_good_for_its_half_minute() {
     let shown = now_code(&app);
     app.advance(SignedDuration::from_secs(30));
     assert_error(&sign_in(&app, &code, &shown).await, 400, "INVALID_TOTP_CODE");
-    let next = code_of(SECRET, app.now().as_second() + 30);
+    let next = authenticator_code(SECRET, app.now().as_second() + 30);
     assert_error(&sign_in(&app, &code, &next).await, 400, "INVALID_TOTP_CODE");
     app.advance(SignedDuration::from_secs(29));
     assert_eq!(sign_in(&app, &code, &now_code(&app)).await.status(), 200);
@@ -237,12 +226,12 @@ async fn the_app_can_be_replaced_and_taken_away() {
     let new = b"another secret of an app";
     assert_eq!(app.signed_in(&ada).patch(ME, json!({ "totp_secret_base64": STANDARD.encode(new) })).await.status(), 200);
     assert_error(&sign_in(&app, &waiting, &now_code(&app)).await, 400, "INVALID_TOTP_CODE");
-    assert_eq!(sign_in(&app, &waiting, &code_of(new, app.now().as_second())).await.status(), 200);
+    assert_eq!(sign_in(&app, &waiting, &authenticator_code(new, app.now().as_second())).await.status(), 200);
 
     let waiting = attempt(&app, "ada@example.com").await;
     let me = app.signed_in(&ada).patch(ME, json!({ "totp_secret_base64": null })).await.json();
     assert_eq!(me["requires_totp_mfa"], false);
-    assert_error(&sign_in(&app, &waiting, &code_of(new, app.now().as_second())).await, 400, "INVALID_TOTP_CODE");
+    assert_error(&sign_in(&app, &waiting, &authenticator_code(new, app.now().as_second())).await, 400, "INVALID_TOTP_CODE");
     assert_eq!(password_sign_in(&app, "ada@example.com").await.status(), 200);
 }
 

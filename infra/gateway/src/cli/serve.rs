@@ -7,7 +7,6 @@ use anyhow::Context as _;
 use clap::Args;
 use dynoxide::Database;
 use jiff::SignedDuration;
-use rustls::RootCertStore;
 use secrecy::ExposeSecret as _;
 use shared::clock::Clock;
 use shared::crypto::deployment_secret::DeploymentSecret;
@@ -16,6 +15,7 @@ use shared::entropy::Entropy;
 use shared::mail::smtp::Smtp;
 use shared::model::session::after;
 use shared::settings::{self, Settings, base_url, variable};
+use shared::tls;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -79,8 +79,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         (None, None) => DeploymentSecret::new(entropy.code()),
     };
     let settings = settings(address, secret, &options)?;
-    let public = || RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    let smtp = Smtp::trusting(&settings, public, clock.clone())?;
+    let smtp = Smtp::trusting(&settings, tls::public_roots, clock.clone())?;
     let inbox = Inbox::open(data.as_ref().map(Data::mails), clock.clone()).context("the mails of the inbox cannot be read")?;
 
     let keys_file = data.as_ref().map(Data::keys_file);

@@ -1,15 +1,14 @@
 //! The functions: each is asked for its route without a key, which it refuses in its own words before it does anything.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use infra::{Operation, operations};
 use reqwest::{Client, Method, redirect};
-use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 use shared::crypto::token::Signer;
+use shared::tls;
 
 use super::{Deployment, Report, with_causes};
 
@@ -38,9 +37,7 @@ pub(super) async fn examine(api_url: Option<&str>, report: &mut Report<impl Writ
 }
 
 fn client() -> Result<Client, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
-    let tls = tls.with_root_certificates(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }).with_no_client_auth();
+    let tls = tls::client(tls::public_roots());
     let client =
         Client::builder().tls_backend_preconfigured(tls).redirect(redirect::Policy::none()).timeout(PATIENCE).user_agent("gatelet");
     client.build().map_err(|error| with_causes(&error))
