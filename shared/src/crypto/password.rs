@@ -3,10 +3,12 @@
 //! The parameters travel with each hash, so a weaker one is noticed at sign-in and replaced. A check against no hash at all does the
 //! same work as a real one, so that the answer's time does not tell whether an account exists.
 
+use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
-use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::password_hash::Error;
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -49,8 +51,14 @@ pub enum Verdict {
     RightButWeak,
 }
 
+thread_local! {
+    /// What argon2 fills, kept by each thread that hashes: memory of this size goes back to the allocator in pieces that it cannot put
+    /// together again, so that a process would grow to ten times as much.
+    static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
+}
+
 /// Hashes and checks passwords off the async threads, no more at once than there are cores (each takes 19 MiB). The threads are its own:
-/// a pool that grows with the load would keep that memory for every thread that has ever hashed.
+/// those of a pool that grows with the load would keep their memory when it is over.
 #[derive(Clone)]
 pub struct Hasher {
     params: Params,
@@ -76,19 +84,11 @@ impl Hasher {
         Self { params, threads: Arc::default(), decoy: decoy.into() }
     }
 
-    fn argon2(&self) -> Argon2<'static> {
-        Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone())
-    }
-
     #[expect(clippy::expect_used, reason = "salt and parameters are valid by construction, and hashing does not panic")]
     pub async fn hash(&self, entropy: &Entropy, password: &SecretString) -> Hash {
         let salt: [u8; 16] = entropy.bytes();
-        let (argon2, password) = (self.argon2(), password.clone());
-        self.run(move || {
-            let hash = argon2.hash_password_with_salt(password.expose_secret().as_bytes(), &salt);
-            Hash(hash.expect("valid parameters").to_string())
-        })
-        .await
+        let (params, password) = (self.params.clone(), password.clone());
+        self.run(move || hash_now(params, &salt, password.expose_secret()).expect("valid parameters")).await
     }
 
     /// Checks `password` against `hash`; with none, does the same work and says [`Verdict::Wrong`].
@@ -102,7 +102,7 @@ impl Hasher {
         let text = hash.map_or(&*self.decoy, |hash| hash.0.as_str());
         let right = match hash {
             Some(hash) if hash.is_bcrypt() => bcrypt::verify(password, text).unwrap_or(false),
-            _ => self.argon2().verify_password(password.as_bytes(), text).is_ok(),
+            _ => is_right(text, password).unwrap_or(false),
         };
         match right && hash.is_some() {
             false => Verdict::Wrong,
@@ -134,6 +134,46 @@ impl Hasher {
     }
 }
 
+/// Hashes with argon2id on this thread.
+fn hash_now(params: Params, salt: &[u8], password: &str) -> Result<Hash, Error> {
+    let (algorithm, version) = (Algorithm::Argon2id, Version::V0x13);
+    let length = params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
+    let hash = PasswordHash {
+        algorithm: algorithm.ident(),
+        version: Some(version.into()),
+        params: ParamsString::try_from(&params)?,
+        salt: Some(Salt::new(salt)?),
+        hash: Some(output(&Argon2::new(algorithm, version, params), password, salt, length)?),
+    };
+    Ok(Hash(hash.to_string()))
+}
+
+/// Whether a password is that of a PHC string of argon2, which decides on algorithm and parameters.
+fn is_right(text: &str, password: &str) -> Result<bool, Error> {
+    let stored = PasswordHash::new(text)?;
+    let (Some(salt), Some(expected)) = (stored.salt, stored.hash) else { return Ok(false) };
+    let version = stored.version.map_or(Ok(Version::default()), Version::try_from)?;
+    let argon2 = Argon2::new(Algorithm::try_from(stored.algorithm.as_str())?, version, Params::try_from(&stored)?);
+    // Outputs are compared in constant time.
+    Ok(output(&argon2, password, &salt, expected.len())? == expected)
+}
+
+/// What argon2 makes of a password, in the memory of this thread.
+fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8], length: usize) -> Result<Output, Error> {
+    let mut bytes = [0; Output::MAX_LENGTH];
+    let bytes = bytes.get_mut(..length).ok_or(Error::OutputSize)?;
+    MEMORY.with_borrow_mut(|memory| {
+        let blocks = argon2.params().block_count();
+        if memory.len() < blocks {
+            // What was there is not worth copying.
+            *memory = Vec::new();
+            *memory = vec![Block::default(); blocks];
+        }
+        argon2.hash_password_into_with_memory(password.as_bytes(), salt, bytes, memory)
+    })?;
+    Ok(Output::new(bytes)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,6 +190,23 @@ mod tests {
         assert_eq!(hasher.verify(Some(&hash), &secret("correct horse")).await, Verdict::Right);
         assert_eq!(hasher.verify(Some(&hash), &secret("correct hors")).await, Verdict::Wrong);
         assert_eq!(hasher.verify(None, &secret("correct horse")).await, Verdict::Wrong);
+    }
+
+    #[test]
+    fn hashes_are_those_of_the_reference_implementation() {
+        // From its tests. More memory, then less, then more, in what one thread keeps.
+        let (small, large) = (
+            "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+            "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
+        );
+        for text in [small, large, small, large] {
+            assert_eq!((is_right(text, "password"), is_right(text, "Password")), (Ok(true), Ok(false)), "{text}");
+        }
+        let params = Params::new(256, 2, 1, Some(32)).expect("parameters");
+        assert_eq!(hash_now(params, b"somesalt", "password").map(|hash| hash.0).as_deref(), Ok(small));
+        for senseless in ["", "plain", "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ", "$argon2id$v=19$m=1,t=2,p=1$c29tc2FsdA$nf65EOgLrQMR"] {
+            assert_ne!(is_right(senseless, "password"), Ok(true), "{senseless}");
+        }
     }
 
     #[tokio::test]
