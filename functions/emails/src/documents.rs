@@ -6,7 +6,7 @@ use shared::App;
 use shared::http::Json;
 use shared::mail::builtin;
 use shared::model::id::DocumentId;
-use shared::model::mail_document::{DocumentKind, DocumentLine, DocumentPatch, MAX_DOCUMENTS, MailDocument};
+use shared::model::mail_document::{DocumentKind, DocumentLine, DocumentPatch, MAX_DOCUMENTS, MailDocument, NewDocument};
 use shared::model::outbox::Category;
 use shared::model::theme::Theme;
 use shared::product_api::input::Problems;
@@ -77,13 +77,26 @@ fn not_found(kind: DocumentKind) -> KnownError {
 }
 
 /// The theme that a document names exists.
-pub(crate) async fn check_theme(app: &App, access: &Access<Admin>, theme: Option<Uuid>, method: &str, path: &str) -> Result<(), Error> {
+async fn check_theme(app: &App, access: &Access<Admin>, theme: Option<Uuid>, method: &str, path: &str) -> Result<(), Error> {
     match theme {
         Some(id) if !app.store.has_theme(&access.project.id, id).await? => {
             Err(Problems::one("body.theme_id", "must be the id of a theme").into_error(method, path).into())
         }
         _ => Ok(()),
     }
+}
+
+/// Creates a template or a draft.
+pub(crate) async fn create_from(
+    app: &App,
+    access: &Access<Admin>,
+    kind: DocumentKind,
+    body: NewDocument,
+    path: &str,
+) -> Result<Json<CreatedDocument>, Error> {
+    check_theme(app, access, body.theme_id(), "POST", path).await?;
+    let document = body.into_document(DocumentId::from(app.entropy.uuid()), app.clock.now());
+    create(app, access, kind, document.map_err(|problems| problems.into_error("POST", path))?).await
 }
 
 pub(crate) async fn create(
