@@ -70,7 +70,9 @@ async fn main() -> ExitCode {
         }
     }
     print!("{}", report::table(&rows));
-    refused.iter().for_each(|refused| eprintln!("{refused}"));
+    for refused in &refused {
+        eprintln!("{refused}");
+    }
     if refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
