@@ -192,7 +192,7 @@ pub struct EmailConfig {
     pub theme_id: Option<Uuid>,
 }
 
-/// A project as far as its mails need it: what reads all the others is a thirtieth of the worker that sends them.
+/// A project as far as its mails need it: what reads all the rest is a fiftieth of the worker that sends them.
 #[derive(Debug, Clone, Deserialize)]
 pub struct SendingProject {
     pub id: ProjectId,
