@@ -1,14 +1,13 @@
-//! HTTP below the AWS SDK: HTTP/1.1, which is all that DynamoDB and SES speak, over TLS by rustls on ring.
+//! HTTP below the calls of AWS ([`crate::aws`]): HTTP/1.1, which is all that DynamoDB and SES speak, over TLS by rustls on ring.
 //!
 //! The SDK's own client brings HTTP/2, proxies and the machine's certificates, which a function pays for with every cold start and which
 //! none has a use for. This one trusts the roots of AWS's endpoints, which are in `aws_http/roots.pem`, and those that the operator adds.
 
 use std::time::Duration;
 
-use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -41,12 +40,6 @@ impl AwsHttp {
         tcp.set_connect_timeout(Some(CONNECT));
         let connector = HttpsConnectorBuilder::new().with_tls_config(tls::client(roots)).https_or_http().enable_http1().wrap_connector(tcp);
         Ok(Self(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)))
-    }
-}
-
-impl HttpClient for AwsHttp {
-    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
-        SharedHttpConnector::new(self.clone())
     }
 }
 

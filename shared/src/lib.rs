@@ -7,7 +7,7 @@
 //! | module | knows |
 //! |---|---|
 //! | [`app`], [`settings`] | what one cold start builds, and from which environment variables |
-//! | [`aws_http`] | what carries the requests of the AWS SDK |
+//! | [`aws`], [`aws_http`] | calls of AWS, and what carries them |
 //! | [`clock`], [`entropy`] | time and randomness, so that tests decide both |
 //! | [`http`] | routes, the Lambda runner, what an operation says of itself |
 //! | [`content_api`] | interface A: public content |
@@ -21,6 +21,7 @@
 //! | `public_address` | which addresses may be called on behalf of a project |
 
 pub mod app;
+pub mod aws;
 pub mod aws_http;
 pub mod clock;
 pub mod content_api;

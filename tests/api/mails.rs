@@ -1,5 +1,6 @@
 //! Mails, from the request that asks for one to the inbox.
 
+use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use std::pin::Pin;
 use std::sync::Mutex;
 
@@ -209,9 +210,9 @@ async fn an_entry_that_cannot_be_read_keeps_nobody_elses_mail() {
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
     let store = &app.app.store;
     let attribute = |text: String| aws_sdk_dynamodb::types::AttributeValue::S(text);
-    let damage = store.client().update_item().table_name(store.table()).update_expression("SET d = :d");
+    let damage = UpdateItemInput::builder().table_name(store.table()).update_expression("SET d = :d");
     let damage = damage.key("pk", attribute(format!("M#{}#{id}", app.project_id()))).key("sk", attribute("ENTRY".to_owned()));
-    damage.expression_attribute_values(":d", attribute("nonsense".to_owned())).send().await.unwrap();
+    store.client().call(damage.expression_attribute_values(":d", attribute("nonsense".to_owned()))).await.unwrap();
 
     app.sign_in_code("bob@example.com").await;
     assert_eq!(app.server().get(&path(&id)).await.code(), "INTERNAL_ERROR");

@@ -1,5 +1,6 @@
 //! What no operation makes yet, written to the table directly.
 
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use secrecy::ExposeSecret as _;
 use shared::model::id::UserId;
@@ -34,8 +35,8 @@ pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
 
 pub(crate) async fn delete_user(app: &TestApp, user: &SignedIn) {
     let (store, key) = (&app.app.store, users::user_key(app.project_id(), user_id(user)));
-    let delete = store.client().delete_item().table_name(store.table());
-    delete.key("pk", AttributeValue::S(key.pk)).key("sk", AttributeValue::S(key.sk)).send().await.unwrap();
+    let delete = DeleteItemInput::builder().table_name(store.table());
+    store.client().call(delete.key("pk", AttributeValue::S(key.pk)).key("sk", AttributeValue::S(key.sk))).await.unwrap();
 }
 
 /// Changes a user as the operations of its account do.

@@ -7,9 +7,8 @@ mod misbehaviour;
 
 use std::time::Duration;
 
-use aws_sdk_sesv2::Config;
-use aws_sdk_sesv2::config::{Credentials, Region};
 use serde_json::Value;
+use shared::aws::{Client, Endpoint, Service};
 use shared::aws_http::AwsHttp;
 use shared::clock::Clock;
 use shared::mail::ses::Ses;
@@ -24,12 +23,8 @@ fn ses(url: &str, configuration_set: Option<&str>) -> Ses {
 }
 
 fn ses_that_waits(patience: Duration, url: &str, configuration_set: Option<&str>) -> Ses {
-    let config = Config::builder()
-        .region(Region::from_static("eu-central-1"))
-        .credentials_provider(Credentials::new("test", "test", None, None, "test"))
-        .endpoint_url(url)
-        .http_client(AwsHttp::from_env().unwrap());
-    Ses::new(config, configuration_set.map(str::to_owned), patience, Clock::system())
+    let client = Client::new(Endpoint::local(Service::Ses, url), AwsHttp::from_env().unwrap());
+    Ses::new(client, configuration_set.map(str::to_owned), patience, Clock::system())
 }
 
 /// A service with one mail to `ada@example.com` in its outbox, and the id of that.

@@ -1,25 +1,24 @@
-//! The embedded DynamoDB engine behind the real SDK client: an HTTP connector that hands requests to the engine in this process.
+//! The embedded DynamoDB engine behind the client of AWS: an HTTP connector that hands requests to the engine in this process.
 //!
-//! Everything above the connector is the code path of AWS: serialisation, retries, errors. Nothing goes through a socket. Writes run on
+//! Everything above the connector is the code path of AWS: serialisation, signature, retries, errors. Nothing goes through a socket. Writes run on
 //! the blocking threads, as they wait for each other and for the disk.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::config::{Credentials, Region};
+use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
+use aws_sdk_dynamodb::operation::update_table::UpdateTableInput;
 use aws_sdk_dynamodb::types::{StreamSpecification, StreamViewType};
-use aws_smithy_runtime_api::client::http::{HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector};
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::de::DeserializeOwned;
+use shared::aws::{Endpoint, Service};
 use shared::entropy::Entropy;
-use shared::store::connect::base_config;
 use shared::store::{Store, table};
 use tokio::sync::Notify;
 
@@ -32,8 +31,7 @@ pub const TABLE: &str = "gatelet";
 #[derive(Clone)]
 pub struct Engine {
     database: Database,
-    client: Client,
-    entropy: Entropy,
+    store: Store,
     outbox_changed: Arc<Notify>,
     commits: Arc<OnceLock<Commits>>,
 }
@@ -85,13 +83,9 @@ impl Engine {
         let (outbox_changed, commits) = (Arc::new(Notify::new()), Arc::new(OnceLock::new()));
         let connector =
             Connector { database: database.clone(), outbox_changed: Arc::clone(&outbox_changed), commits: Arc::clone(&commits), observer };
-        let config = base_config(connector, entropy)
-            .region(Region::from_static("local"))
-            .credentials_provider(Credentials::new("local", "local", None, None, "embedded"))
-            .endpoint_url("http://embedded.invalid")
-            .build();
-        let engine = Self { database, client: Client::from_conf(config), entropy: entropy.clone(), outbox_changed, commits };
-        if table::create(&engine.client, TABLE).await? {
+        let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
+        let engine = Self { database, store: Store::at(endpoint, connector, TABLE, entropy.clone()), outbox_changed, commits };
+        if table::create(engine.store.client(), TABLE).await? {
             engine.stream(false).await?;
         }
         Ok(engine)
@@ -103,16 +97,17 @@ impl Engine {
     /// last day at each write.
     pub async fn stream(&self, enabled: bool) -> Result<(), shared::store::Error> {
         let refused = |error: String| shared::store::Error::Refused(error);
-        let table = self.client.describe_table().table_name(TABLE).send().await.map_err(|error| refused(format!("{error:?}")))?;
+        let client = self.store.client();
+        let table = client.call(DescribeTableInput::builder().table_name(TABLE)).await.map_err(|error| refused(format!("{error:?}")))?;
         let is_enabled = table.table.and_then(|table| table.stream_specification).is_some_and(|stream| stream.stream_enabled);
         if is_enabled == enabled {
             return Ok(());
         }
         let stream = StreamSpecification::builder().stream_enabled(enabled);
         let stream = if enabled { stream.stream_view_type(StreamViewType::NewAndOldImages) } else { stream };
-        let update = self.client.update_table().table_name(TABLE);
+        let update = UpdateTableInput::builder().table_name(TABLE);
         let update = update.stream_specification(stream.build().map_err(|error| refused(error.to_string()))?);
-        update.send().await.map(drop).map_err(|error| refused(format!("{error:?}")))
+        client.call(update).await.map(drop).map_err(|error| refused(format!("{error:?}")))
     }
 
     /// From now on writes through this engine's store wait for the disk together ([`crate::commits`]). Those of others, who have the
@@ -128,7 +123,7 @@ impl Engine {
     }
 
     pub fn store(&self) -> Store {
-        Store::new(self.client.clone(), TABLE, self.entropy.clone())
+        self.store.clone()
     }
 
     /// The engine itself, to serve it over HTTP.
@@ -153,12 +148,6 @@ struct Connector {
 impl std::fmt::Debug for Connector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Connector")
-    }
-}
-
-impl HttpClient for Connector {
-    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
-        SharedHttpConnector::new(self.clone())
     }
 }
 

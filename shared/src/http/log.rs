@@ -143,13 +143,14 @@ fn write(line: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aws::{Endpoint, Service};
+    use crate::aws_http::AwsHttp;
     use crate::clock::Clock;
     use crate::crypto::password::Hasher;
     use crate::entropy::Entropy;
     use crate::model::limit::Limits;
     use crate::settings::Settings;
     use crate::store::Store;
-    use crate::store::connect::base_config;
 
     fn app(stage: Option<&str>) -> App {
         let settings = Settings {
@@ -167,8 +168,8 @@ mod tests {
             provider_stand_in: None,
             mails_per_hour: None,
         };
-        let config = base_config(crate::aws_http::AwsHttp::from_env().expect("a client"), &Entropy::system()).build();
-        let store = Store::new(aws_sdk_dynamodb::Client::from_conf(config), "table", Entropy::system());
+        let endpoint = Endpoint::local(Service::DynamoDb, "http://table.invalid");
+        let store = Store::at(endpoint, AwsHttp::from_env().expect("a client"), "table", Entropy::system());
         App::new(settings, store, Clock::new(|| jiff::Timestamp::UNIX_EPOCH), Entropy::system(), Hasher::new(64, 1))
     }
 

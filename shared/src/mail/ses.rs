@@ -1,8 +1,7 @@
 //! Sending through Amazon SES (API version 2).
 //!
 //! SES has no key of idempotency: a request that was cut off after it left may or may not have been taken, so its outcome is final and
-//! unknown (WIRE.md, decision 14). For the same reason the SDK does not retry by itself. Tried again is only what SES refused for now,
-//! and what never reached it.
+//! unknown (WIRE.md, decision 14). Tried again is only what SES refused for now, and what never reached it.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -10,21 +9,18 @@ use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
-use aws_sdk_sesv2::config::retry::RetryConfig;
-use aws_sdk_sesv2::config::timeout::TimeoutConfig;
-use aws_sdk_sesv2::config::{BehaviorVersion, Region, StalledStreamProtectionConfig};
 use aws_sdk_sesv2::error::{BuildError, ProvideErrorMetadata, SdkError};
-use aws_sdk_sesv2::operation::send_email::SendEmailError;
+use aws_sdk_sesv2::operation::send_email::{SendEmailError, SendEmailInput};
 use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag};
-use aws_sdk_sesv2::{Client, Config};
+use tokio::time::timeout;
 
 use super::send::{Mail, Mailer, tags};
+use crate::aws::{Client, Endpoint, Failure as NoAnswer, Service};
 use crate::aws_http::AwsHttp;
 use crate::clock::Clock;
 use crate::model::outbox::Failure;
 use crate::model::outbox_work::Outcome;
-use crate::settings::{self, required, variable};
-use crate::store::connect::credentials;
+use crate::settings::{self, variable};
 
 /// How long SES may take to answer before nobody knows the outcome.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -33,26 +29,20 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Ses {
     client: Client,
     configuration_set: Option<String>,
+    patience: Duration,
     clock: Clock,
 }
 
 impl Ses {
     /// The sender of a Lambda: `GATELET_SES_CONFIGURATION_SET` names the set whose events come back to us.
     pub fn from_env(clock: Clock) -> Result<Self, settings::Error> {
-        let config = Config::builder().region(Region::new(required("AWS_REGION")?)).credentials_provider(credentials()?);
-        let mut config = config.http_client(AwsHttp::from_env()?);
-        config.set_endpoint_url(variable("AWS_ENDPOINT_URL_SESV2").or_else(|| variable("AWS_ENDPOINT_URL")));
-        Ok(Self::new(config, variable("GATELET_SES_CONFIGURATION_SET"), PATIENCE, clock))
+        let client = Client::new(Endpoint::from_env(Service::Ses)?, AwsHttp::from_env()?);
+        Ok(Self::new(client, variable("GATELET_SES_CONFIGURATION_SET"), PATIENCE, clock))
     }
 
-    /// A sender by a client of this configuration, which waits so long for an answer.
-    pub fn new(config: aws_sdk_sesv2::config::Builder, configuration_set: Option<String>, patience: Duration, clock: Clock) -> Self {
-        let config = config
-            .behavior_version(BehaviorVersion::v2026_01_12())
-            .retry_config(RetryConfig::disabled())
-            .timeout_config(TimeoutConfig::builder().operation_timeout(patience).build())
-            .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
-        Self { client: Client::from_conf(config.build()), configuration_set, clock }
+    /// A sender that waits so long for an answer.
+    pub fn new(client: Client, configuration_set: Option<String>, patience: Duration, clock: Clock) -> Self {
+        Self { client, configuration_set, patience, clock }
     }
 
     async fn try_send(&self, mail: &Mail) -> Outcome {
@@ -63,15 +53,16 @@ impl Ses {
             }
         };
         let to = Destination::builder().set_to_addresses(Some(mail.to.iter().map(ToString::to_string).collect())).build();
-        let request =
-            self.client.send_email().from_email_address(mail.from.to_string()).destination(to).content(content).set_email_tags(Some(tags));
-        match request.set_configuration_set_name(self.configuration_set.clone()).send().await {
-            Ok(_) => Outcome::Sent { is_reported_on: self.configuration_set.is_some() },
-            Err(error) => self.classify(&error),
+        let request = SendEmailInput::builder().from_email_address(mail.from.to_string()).destination(to).content(content);
+        let request = request.set_email_tags(Some(tags)).set_configuration_set_name(self.configuration_set.clone());
+        match timeout(self.patience, self.client.call(request)).await {
+            Ok(Ok(_)) => Outcome::Sent { is_reported_on: self.configuration_set.is_some() },
+            Ok(Err(error)) => self.classify(&error),
+            Err(elapsed) => Outcome::Final(self.unknown()).because(elapsed.to_string()),
         }
     }
 
-    fn classify(&self, error: &SdkError<SendEmailError>) -> Outcome {
+    fn classify(&self, error: &NoAnswer<SendEmailError>) -> Outcome {
         match error {
             SdkError::ServiceError(service) => {
                 let (code, message) = (service.err().code().unwrap_or_default(), service.err().message().unwrap_or_default());

@@ -11,7 +11,7 @@ use super::endings::{Ended, Ending};
 use super::memberships::remove_deleted;
 use super::sessions::session_key;
 use super::users::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, user_key};
-use super::{Error, MAX_WRITES, Store, Write, failure, images, integer, provider_accounts, string};
+use super::{Error, MAX_WRITES, Store, Write, images, integer, provider_accounts, string};
 use crate::model::email::Email;
 use crate::model::id::{ProjectId, SessionId, TeamId, UserId};
 use crate::model::user::{Channel, ProviderAccount, User};
@@ -136,22 +136,17 @@ impl Store {
 
     /// A user with what goes when it is deleted: one Query, which reads the user before what it has.
     pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
-        let answer = self
-            .client
+        let query = self
             .query()
-            .table_name(&self.table)
             .key_condition_expression("pk = :pk AND sk BETWEEN :session AND :user")
             .expression_attribute_values(":pk", string(user_key(project, id).pk))
             .expression_attribute_values(":session", string("SESSION#"))
             .expression_attribute_values(":user", string("USER"))
             .scan_index_forward(false)
             .consistent_read(true)
-            .limit(i32::try_from(MAX_WRITES).unwrap_or(i32::MAX))
-            .send()
-            .await
-            .map_err(failure)?;
+            .limit(i32::try_from(MAX_WRITES).unwrap_or(i32::MAX));
         let (mut row, mut teams, mut sessions) = (None, Vec::new(), Vec::new());
-        for item in answer.items.unwrap_or_default() {
+        for item in self.query_page(query).await?.0 {
             let sk = item.get("sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
             match sk.split_once('#') {
                 None => row = Some(UserRow::of(item)?),

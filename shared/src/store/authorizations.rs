@@ -145,7 +145,7 @@ impl Store {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")
             .value(":mark", string(self.entropy.uuid().to_string()));
-        match update.send_returning(&self.client, &self.table).await {
+        match update.send_returning(self).await {
             Ok(item) => entity(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),

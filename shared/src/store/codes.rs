@@ -97,7 +97,7 @@ impl Store {
     /// Counts an attempt, and gives what is stored if the code is right, with the number of attempts.
     async fn try_at<T: DeserializeOwned>(&self, key: Key, code: &Code) -> Result<(Option<T>, u32), Error> {
         let update = Write::update(key, "ADD attempts :one").on("attribute_exists(pk)").value(":one", integer(1));
-        let item = match update.send_returning(&self.client, &self.table).await {
+        let item = match update.send_returning(self).await {
             Ok(item) => item,
             Err(Error::Conflict(_)) => return Ok((None, 0)),
             Err(error) => return Err(error),

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::{Error, Item, Key, Store, Write, entity, failure, integer, number, string};
+use super::{Error, Item, Key, Store, Write, entity, integer, number, string};
 use crate::crypto::digest::Digest;
 use crate::model::content::{App, BlogPost, Content, Site};
 
@@ -86,10 +86,10 @@ impl Store {
     }
 
     async fn post_items(&self) -> Result<Vec<Item>, Error> {
-        let query = self.client.query().table_name(&self.table).consistent_read(true);
+        let query = self.query().consistent_read(true);
         let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :posts)");
         let query = query.expression_attribute_values(":pk", string(PK)).expression_attribute_values(":posts", string(POSTS));
-        query.into_paginator().items().send().collect::<Result<_, _>>().await.map_err(failure)
+        self.query_all(query).await
     }
 }
 

@@ -15,7 +15,7 @@ use futures_util::future::try_join_all;
 use jiff::Timestamp;
 
 use super::outbox_moves::OutboxMove;
-use super::{Error, Item, Key, Store, Write, failure, integer, string, table};
+use super::{Error, Item, Key, Store, Write, integer, string, table};
 use crate::model::delivery::{DeliveryCounts, Fate, MONTH, minute};
 use crate::model::id::ProjectId;
 
@@ -90,16 +90,11 @@ impl Store {
     }
 
     async fn deliveries_of_shard(&self, project: &ProjectId, shard: u8, now: Timestamp) -> Result<Vec<Item>, Error> {
-        let pages = self
-            .client
+        let query = self
             .query()
-            .table_name(&self.table)
             .key_condition_expression("pk = :pk AND sk >= :first")
             .expression_attribute_values(":pk", string(partition(project, shard)))
-            .expression_attribute_values(":first", string(position(minute(now) - MONTH)))
-            .into_paginator()
-            .items()
-            .send();
-        pages.collect::<Result<_, _>>().await.map_err(failure)
+            .expression_attribute_values(":first", string(position(minute(now) - MONTH)));
+        self.query_all(query).await
     }
 }

@@ -9,7 +9,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Key, Store, Write, entity, failure, string};
+use super::{Error, Key, Store, Write, entity, string};
 use crate::model::id::{ProjectId, TeamId, UserId};
 
 const PK: &str = "ENDINGS";
@@ -74,17 +74,14 @@ impl Store {
     }
 
     async fn endings_from(&self, beginning: &str) -> Result<Vec<Ending>, Error> {
-        let query = self.client.query().table_name(&self.table);
+        let query = self.query();
         // An empty text is no key that DynamoDB takes.
         let query = match beginning {
             "" => query.key_condition_expression("pk = :pk"),
             sk => query.key_condition_expression("pk = :pk AND begins_with(sk, :sk)").expression_attribute_values(":sk", string(sk)),
         };
-        let mut pages = query.expression_attribute_values(":pk", string(PK)).consistent_read(true).into_paginator().items().send();
-        let mut endings = Vec::new();
-        while let Some(item) = pages.next().await {
-            endings.push(entity(item.map_err(failure)?)?);
-        }
+        let query = query.expression_attribute_values(":pk", string(PK)).consistent_read(true);
+        let endings = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         Ok(endings)
     }
 

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use super::codes::{create_at, redeem_at};
 use super::teams::{TeamRow, team_key};
-use super::{Error, Key, Store, Write, entity, failure, string};
+use super::{Error, Key, Store, Write, entity, string};
 use crate::model::code::{Code, Rejected};
 use crate::model::email::Email;
 use crate::model::id::{InvitationId, ProjectId, TeamId};
@@ -85,13 +85,9 @@ impl Store {
 
     /// The invitations to a team, oldest first.
     pub async fn invitations_to(&self, project: &ProjectId, team: TeamId) -> Result<Vec<Invitation>, Error> {
-        let query = self.client.query().table_name(&self.table).index_name("gsi1").key_condition_expression("gsi1pk = :pk");
-        let mut pages =
-            query.expression_attribute_values(":pk", string(format!("T#{project}#{team}#INVITATIONS"))).into_paginator().items().send();
-        let mut invitations = Vec::new();
-        while let Some(item) = pages.next().await {
-            invitations.push(entity(item.map_err(failure)?)?);
-        }
+        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(format!("T#{project}#{team}#INVITATIONS")));
+        let invitations = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         Ok(invitations)
     }
 
@@ -119,11 +115,10 @@ impl Store {
     }
 
     async fn invited(&self, project: &ProjectId, email: &Email) -> Result<Vec<(InvitationId, TeamId)>, Error> {
-        let query = self.client.query().table_name(&self.table).index_name("gsi2").key_condition_expression("gsi2pk = :pk");
-        let mut pages = query.expression_attribute_values(":pk", string(format!("I#{project}#{email}"))).into_paginator().items().send();
+        let query = self.query().index_name("gsi2").key_condition_expression("gsi2pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(format!("I#{project}#{email}")));
         let mut found = Vec::new();
-        while let Some(item) = pages.next().await {
-            let item = item.map_err(failure)?;
+        for item in self.query_all(query).await? {
             let position = item.get("gsi2sk").and_then(|value| value.as_s().ok()).and_then(|text| text.split_once('#'));
             let ids = position.map(|(id, team)| (InvitationId::parse(id), TeamId::parse(team)));
             if let Some((Ok(id), Ok(team))) = ids {

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::projects::{api_key_key, key_key};
-use super::{Error, Key, Store, Write, entity, failure, integer, string};
+use super::{Error, Key, Store, Write, entity, integer, string};
 use crate::crypto::digest::Digest;
 use crate::model::id::{KeySetId, ProjectId};
 use crate::model::key_set::{KeyMark, KeySet, NewKeys};
@@ -34,21 +34,13 @@ impl Store {
 
     /// All sets of a project, newest first.
     pub async fn key_sets(&self, project: &ProjectId) -> Result<Vec<KeySet>, Error> {
-        let mut pages = self
-            .client
+        let query = self
             .query()
-            .table_name(&self.table)
             .key_condition_expression("pk = :pk AND begins_with(sk, :sk)")
             .expression_attribute_values(":pk", string(format!("P#{project}")))
             .expression_attribute_values(":sk", string("KEYS#"))
-            .consistent_read(true)
-            .into_paginator()
-            .items()
-            .send();
-        let mut sets: Vec<KeySet> = Vec::new();
-        while let Some(item) = pages.next().await {
-            sets.push(entity(item.map_err(failure)?)?);
-        }
+            .consistent_read(true);
+        let mut sets: Vec<KeySet> = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         sets.sort_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| a.id.cmp(&b.id)));
         Ok(sets)
     }

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::projects::replaced;
-use super::{Error, Item, Key, MAX_WRITES, Store, Write, entity, failure, integer, number, string};
+use super::{Error, Item, Key, MAX_WRITES, Store, Write, entity, integer, number, string};
 use crate::model::config::DocumentChange;
 use crate::model::id::{DocumentId, ProjectId};
 use crate::model::mail_document::{DocumentKind, DocumentLine, MAX_DOCUMENTS, MailDocument};
@@ -146,22 +146,16 @@ impl Store {
 
     /// All templates and themes with their sources.
     pub async fn templates_and_themes(&self, project: &ProjectId) -> Result<Vec<(DocumentKind, DocumentRow)>, Error> {
-        let mut items = self
-            .client
+        let query = self
             .query()
-            .table_name(&self.table)
             // What lies between the two are the two alone: `$` comes after `#`.
             .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
             .expression_attribute_values(":pk", string(format!("T#{project}")))
             .expression_attribute_values(":first", string(prefix(DocumentKind::Template)))
             .expression_attribute_values(":last", string("THEME$"))
-            .consistent_read(true)
-            .into_paginator()
-            .items()
-            .send();
+            .consistent_read(true);
         let mut rows = Vec::new();
-        while let Some(item) = items.next().await {
-            let item = item.map_err(failure)?;
+        for item in self.query_all(query).await? {
             let is_theme = item.get("sk").and_then(|sk| sk.as_s().ok()).is_some_and(|sk| sk.starts_with(prefix(DocumentKind::Theme)));
             let kind = if is_theme { DocumentKind::Theme } else { DocumentKind::Template };
             rows.push((kind, DocumentRow::of(item)?));
@@ -186,22 +180,14 @@ impl Store {
 
     /// All documents of a kind, by id.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind) -> Result<Vec<DocumentLine>, Error> {
-        let mut items = self
-            .client
+        let query = self
             .query()
-            .table_name(&self.table)
             .key_condition_expression("pk = :pk AND begins_with(sk, :kind)")
             .expression_attribute_values(":pk", string(format!("T#{project}")))
             .expression_attribute_values(":kind", string(prefix(kind)))
             .projection_expression("d.id, d.display_name, d.theme, d.sent_at")
-            .consistent_read(true)
-            .into_paginator()
-            .items()
-            .send();
-        let mut lines = Vec::new();
-        while let Some(item) = items.next().await {
-            lines.push(entity(item.map_err(failure)?)?);
-        }
+            .consistent_read(true);
+        let lines = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         Ok(lines)
     }
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::teams::{TeamRow, partition, team_key};
 use super::users::{self, user_key};
-use super::{Error, Item, Key, Store, Write, entity, failure, images, integer, sortable, string, teams};
+use super::{Error, Item, Key, Store, Write, entity, images, integer, sortable, string, teams};
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::permission::Grant;
 use crate::model::team::Member;
@@ -174,21 +174,13 @@ impl Store {
 
     /// The teams of a user, in the order in which it joined them.
     pub async fn memberships(&self, project: &ProjectId, user: UserId) -> Result<Vec<Membership>, Error> {
-        let mut pages = self
-            .client
+        let query = self
             .query()
-            .table_name(&self.table)
             .key_condition_expression("pk = :pk AND begins_with(sk, :team)")
             .expression_attribute_values(":pk", string(user_key(project, user).pk))
             .expression_attribute_values(":team", string("TEAM#"))
-            .consistent_read(true)
-            .into_paginator()
-            .items()
-            .send();
-        let mut memberships: Vec<Membership> = Vec::new();
-        while let Some(item) = pages.next().await {
-            memberships.push(entity(item.map_err(failure)?)?);
-        }
+            .consistent_read(true);
+        let mut memberships: Vec<Membership> = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         memberships.sort_by_key(|membership| (membership.joined_at, membership.team_id));
         Ok(memberships)
     }
@@ -240,21 +232,17 @@ impl Store {
         let (mut items, mut from) = (Vec::new(), None);
         loop {
             let left = limit.saturating_sub(items.len());
-            let answer = self
-                .client
+            let query = self
                 .query()
-                .table_name(&self.table)
                 .key_condition_expression("pk = :pk AND sk > :after")
                 .expression_attribute_values(":pk", string(partition(project, team)))
                 .expression_attribute_values(":after", string(after))
                 .consistent_read(true)
                 .limit(i32::try_from(left).unwrap_or(i32::MAX))
-                .set_exclusive_start_key(from)
-                .send()
-                .await
-                .map_err(failure)?;
-            items.extend(answer.items.unwrap_or_default());
-            from = answer.last_evaluated_key.filter(|key| !key.is_empty());
+                .set_exclusive_start_key(from);
+            let (more, next) = self.query_page(query).await?;
+            items.extend(more);
+            from = next;
             if items.len() >= limit || from.is_none() {
                 return Ok((items, from.is_some()));
             }

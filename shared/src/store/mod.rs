@@ -43,12 +43,16 @@ mod write;
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::operation::batch_get_item::BatchGetItemInput;
+use aws_sdk_dynamodb::operation::get_item::GetItemInput;
+use aws_sdk_dynamodb::operation::query::QueryInput;
+use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
+use aws_sdk_dynamodb::operation::transact_write_items::{TransactWriteItemsError, TransactWriteItemsInput};
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
 use serde::de::DeserializeOwned;
 
+use crate::aws::{Client, Failure, Request};
 use crate::entropy::Entropy;
 use crate::model::limit::Refused;
 use retry::{UNCERTAIN, Waits};
@@ -108,10 +112,6 @@ pub enum Error {
 pub const MAX_WRITES: usize = 100;
 
 impl Store {
-    pub fn new(client: Client, table: impl Into<String>, entropy: Entropy) -> Self {
-        Self { client, table: table.into(), entropy }
-    }
-
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -120,10 +120,36 @@ impl Store {
         &self.table
     }
 
+    async fn ask<R: Request<Error: ProvideErrorMetadata>>(&self, request: R) -> Result<R::Output, Error> {
+        self.client.call(request).await.map_err(failure)
+    }
+
     /// Reads one item: one unit for each 4 KB.
     async fn get(&self, key: &Key) -> Result<Option<Item>, Error> {
-        let request = self.client.get_item().table_name(&self.table).set_key(Some(key.item())).consistent_read(true);
-        Ok(request.send().await.map_err(failure)?.item)
+        let request = GetItemInput::builder().table_name(&self.table).set_key(Some(key.item())).consistent_read(true);
+        Ok(self.ask(request).await?.item)
+    }
+
+    /// A query that is still to say what of.
+    fn query(&self) -> QueryInputBuilder {
+        QueryInput::builder().table_name(&self.table)
+    }
+
+    /// A page of what a query finds, and the key after which the next one begins. A page may be empty, and others come nevertheless.
+    async fn query_page(&self, query: QueryInputBuilder) -> Result<(Vec<Item>, Option<Item>), Error> {
+        let answer = self.ask(query).await?;
+        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
+    }
+
+    /// All that a query finds.
+    async fn query_all(&self, query: QueryInputBuilder) -> Result<Vec<Item>, Error> {
+        let (mut items, mut next) = self.query_page(query.clone()).await?;
+        while next.is_some() {
+            let (more, after) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
+            items.extend(more);
+            next = after;
+        }
+        Ok(items)
     }
 
     /// Reads up to 100 items in one round trip: one unit for each 4 KB of each.
@@ -134,7 +160,7 @@ impl Store {
         while !pending.is_empty() {
             let keys = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build();
             let keys = keys.map_err(|error| Error::Refused(error.to_string()))?;
-            let mut answer = self.client.batch_get_item().request_items(&self.table, keys).send().await.map_err(failure)?;
+            let mut answer = self.ask(BatchGetItemInput::builder().request_items(&self.table, keys)).await?;
             for item in answer.responses.as_mut().and_then(|tables| tables.remove(&self.table)).unwrap_or_default() {
                 if let Some(key) = key_of(&item) {
                     found.insert(key, item);
@@ -161,17 +187,17 @@ impl Store {
 
     async fn try_transact(&self, writes: Vec<Write>) -> Result<(), Error> {
         let items: Vec<_> = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<_, _>>()?;
-        let request = self.client.transact_write_items().set_transact_items(Some(items));
         // Whatever happens on the way, DynamoDB makes a transaction once for each token.
-        let result = request.client_request_token(self.entropy.uuid()).send().await;
-        result.map(drop).map_err(cancelled)
+        let token = self.entropy.uuid();
+        let request = TransactWriteItemsInput::builder().set_transact_items(Some(items)).client_request_token(token);
+        self.client.call(request).await.map(drop).map_err(cancelled)
     }
 
     /// One conditional write: one unit for each KB.
     pub async fn write(&self, write: Write) -> Result<(), Error> {
         let (mark, refusal) = (self.entropy.uuid().to_string(), write.refusal());
         let write = write.marked(&mark);
-        match write.clone().send(&self.client, &self.table).await {
+        match write.clone().send(self).await {
             Ok(()) => Ok(()),
             // An answer was lost before: the item tells whether this write is what now stands in its way.
             Err((Error::Conflict(_), true)) if write.is_done(self.get(write.key()).await?.as_ref(), &mark) => Ok(()),
@@ -234,12 +260,12 @@ fn sortable(time: jiff::Timestamp) -> String {
 }
 
 /// Whether an answer to the same call was lost before this one.
-fn is_uncertain<E>(error: &SdkError<E>) -> bool {
+fn is_uncertain<E>(error: &Failure<E>) -> bool {
     error.raw_response().is_some_and(|answer| answer.headers().contains_key(UNCERTAIN))
 }
 
 /// What a failed call means.
-fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: SdkError<E>) -> Error {
+fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<E>) -> Error {
     match &error {
         SdkError::ServiceError(service) => match service.err().code().unwrap_or_default() {
             "ConditionalCheckFailedException" => Error::Conflict(vec![0]),
@@ -259,7 +285,7 @@ fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: SdkError<E>) -> Err
 }
 
 /// What a cancelled transaction means: conditions first, as trying again would not help them.
-fn cancelled(error: SdkError<TransactWriteItemsError>) -> Error {
+fn cancelled(error: Failure<TransactWriteItemsError>) -> Error {
     let SdkError::ServiceError(service) = &error else { return failure(error) };
     let TransactWriteItemsError::TransactionCanceledException(cancelled) = service.err() else { return failure(error) };
     let codes: Vec<&str> = cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or_default()).collect();

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::outbox::{month_partition, unreadable};
-use super::{Error, Item, Store, entity, failure, string};
+use super::{Error, Item, Store, entity, string};
 use crate::model::id::ProjectId;
 use crate::model::outbox::OutboxEntry;
 
@@ -111,12 +111,11 @@ impl Store {
 
     /// What comes after a position in a month, and whether that is all.
     async fn items_of_month(&self, partition: &str, after: &str, count: usize) -> Result<(Vec<Item>, bool), Error> {
-        let query = self.client.query().table_name(&self.table).index_name("gsi1");
+        let query = self.query().index_name("gsi1");
         let query = query.key_condition_expression("gsi1pk = :pk AND gsi1sk < :after");
         let query = query.expression_attribute_values(":pk", string(partition)).expression_attribute_values(":after", string(after));
-        let answer = query.scan_index_forward(false).limit(i32::try_from(count).unwrap_or(i32::MAX)).send().await.map_err(failure)?;
-        let is_over = answer.last_evaluated_key.is_none_or(|key| key.is_empty());
-        Ok((answer.items.unwrap_or_default(), is_over))
+        let (items, next) = self.query_page(query.scan_index_forward(false).limit(i32::try_from(count).unwrap_or(i32::MAX))).await?;
+        Ok((items, next.is_none()))
     }
 }
 

@@ -12,7 +12,7 @@
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 
-use super::{Error, Item, Store, failure, sortable, string};
+use super::{Error, Item, Store, sortable, string};
 use crate::model::id::{BroadcastId, EmailId, ProjectId};
 use crate::model::outbox::{OutboxEntry, Status};
 
@@ -119,18 +119,15 @@ impl Store {
     }
 
     async fn keys_between(&self, partition: String, first: String, last: String, limit: i32) -> Result<Vec<Item>, Error> {
-        let query = self.client.query().table_name(&self.table).index_name("gsi2");
-        let answer = query
+        let query = self.query().index_name("gsi2");
+        let query = query
             .key_condition_expression("gsi2pk = :pk AND gsi2sk BETWEEN :first AND :last")
             .expression_attribute_values(":pk", string(partition))
             .expression_attribute_values(":first", string(first))
             .expression_attribute_values(":last", string(last))
             .projection_expression("pk, gsi2sk")
-            .limit(limit)
-            .send()
-            .await
-            .map_err(failure)?;
-        Ok(answer.items.unwrap_or_default())
+            .limit(limit);
+        Ok(self.query_page(query).await?.0)
     }
 }
 

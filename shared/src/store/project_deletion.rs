@@ -25,7 +25,7 @@ use super::projects::{line_key, owned_key, project_key};
 use super::provider_accounts::account_claim_key;
 use super::teams::TEAM_SHARDS;
 use super::users::{USER_SHARDS, email_claim_key};
-use super::{Error, Item, Key, MAX_WRITES, Store, Write, broadcasts, entity, failure, invitations, key_of, sessions, string, teams, users};
+use super::{Error, Item, Key, MAX_WRITES, Store, Write, broadcasts, entity, invitations, key_of, sessions, string, teams, users};
 use crate::model::id::{ProjectId, SessionId, TeamId};
 use crate::model::project::Project;
 use crate::model::user::User;
@@ -92,10 +92,9 @@ impl Purger<'_> {
 
     /// A page of a list, and where the next one begins.
     async fn page(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
-        let query = self.store.client.query().table_name(&self.store.table).index_name("gsi1");
-        let query = query.key_condition_expression("gsi1pk = :pk").expression_attribute_values(":pk", string(partition));
-        let answer = query.limit(PAGE).set_exclusive_start_key(from).send().await.map_err(failure)?;
-        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
+        let query = self.store.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(partition));
+        self.store.query_page(query.limit(PAGE).set_exclusive_start_key(from)).await
     }
 
     async fn delete(&self, keys: Vec<Key>) -> Result<usize, Error> {
@@ -108,19 +107,9 @@ impl Purger<'_> {
 
     /// The keys of a partition.
     async fn keys_of(&self, partition: &str) -> Result<Vec<Key>, Error> {
-        let query = self.store.client.query().table_name(&self.store.table).key_condition_expression("pk = :pk");
-        let mut pages = query
-            .expression_attribute_values(":pk", string(partition))
-            .projection_expression("pk, sk")
-            .consistent_read(true)
-            .into_paginator()
-            .items()
-            .send();
-        let mut keys = Vec::new();
-        while let Some(item) = pages.next().await {
-            keys.extend(key_of(&item.map_err(failure)?));
-        }
-        Ok(keys)
+        let query = self.store.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", string(partition));
+        let items = self.store.query_all(query.projection_expression("pk, sk").consistent_read(true)).await?;
+        Ok(items.iter().filter_map(key_of).collect())
     }
 
     /// Deletes a partition, the item that lists have of it after everything else.

@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use super::teams::{self, BATCH};
-use super::{Error, Key, Store, Write, entity, failure, integer, key_sets, memberships, number, string};
+use super::{Error, Key, Store, Write, entity, integer, key_sets, memberships, number, string};
 use crate::crypto::digest::Digest;
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::key_set::NewKeys;
@@ -121,18 +121,12 @@ impl Store {
     }
 
     async fn owned_ids(&self, team: TeamId) -> Result<Vec<ProjectId>, Error> {
-        let query = self.client.query().table_name(&self.table).key_condition_expression("pk = :pk AND begins_with(sk, :sk)");
-        let mut pages = query
+        let query = self.query().key_condition_expression("pk = :pk AND begins_with(sk, :sk)");
+        let query = query
             .expression_attribute_values(":pk", string(teams::partition(&ProjectId::internal(), team)))
             .expression_attribute_values(":sk", string("PROJECT#"))
-            .consistent_read(true)
-            .into_paginator()
-            .items()
-            .send();
-        let mut ids = Vec::new();
-        while let Some(item) = pages.next().await {
-            ids.push(entity(item.map_err(failure)?)?);
-        }
+            .consistent_read(true);
+        let ids = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         Ok(ids)
     }
 
@@ -148,20 +142,12 @@ impl Store {
 
     /// All projects of the table, by id. For people at a command line: the list is one partition.
     pub async fn projects(&self) -> Result<Vec<ProjectLine>, Error> {
-        let mut pages = self
-            .client
+        let query = self
             .query()
-            .table_name(&self.table)
             .key_condition_expression("pk = :pk")
             .expression_attribute_values(":pk", super::string("PROJECTS"))
-            .consistent_read(true)
-            .into_paginator()
-            .items()
-            .send();
-        let mut lines = Vec::new();
-        while let Some(item) = pages.next().await {
-            lines.push(entity(item.map_err(super::failure)?)?);
-        }
+            .consistent_read(true);
+        let lines = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         Ok(lines)
     }
 }

@@ -1,4 +1,4 @@
-//! Trying again, below the SDK: every call of the table goes through this connector, whichever operation makes it.
+//! Trying again: every call of the table goes through this connector, whichever operation makes it.
 //!
 //! What is sent again is the same signed request, so a transaction keeps its `ClientRequestToken`, and DynamoDB makes it once however
 //! often it arrives (within ten minutes). Throttling, the transactions of others, 5xx and lost connections are tried again after a random
@@ -10,12 +10,9 @@
 
 use std::time::Duration;
 
-use aws_smithy_runtime_api::client::http::{
-    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient, SharedHttpConnector,
-};
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
@@ -74,17 +71,11 @@ impl<'a> Waits<'a> {
     }
 }
 
-/// A client whose connections try again.
+/// A connector that tries again.
 #[derive(Clone)]
 pub struct Patient {
-    inner: SharedHttpClient,
+    inner: SharedHttpConnector,
     entropy: Entropy,
-}
-
-impl Patient {
-    pub fn new(inner: impl HttpClient + 'static, entropy: Entropy) -> Self {
-        Self { inner: SharedHttpClient::new(inner), entropy }
-    }
 }
 
 impl std::fmt::Debug for Patient {
@@ -93,33 +84,18 @@ impl std::fmt::Debug for Patient {
     }
 }
 
-impl HttpClient for Patient {
-    fn http_connector(&self, settings: &HttpConnectorSettings, components: &RuntimeComponents) -> SharedHttpConnector {
-        let inner = self.inner.http_connector(settings, components);
-        SharedHttpConnector::new(PatientConnector { inner, entropy: self.entropy.clone() })
-    }
-}
-
-#[derive(Clone)]
-struct PatientConnector {
-    inner: SharedHttpConnector,
-    entropy: Entropy,
-}
-
-impl std::fmt::Debug for PatientConnector {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("PatientConnector")
-    }
-}
-
-impl HttpConnector for PatientConnector {
+impl HttpConnector for Patient {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let connector = self.clone();
         HttpConnectorFuture::new(async move { connector.call_until(request).await })
     }
 }
 
-impl PatientConnector {
+impl Patient {
+    pub fn new(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
+        Self { inner: SharedHttpConnector::new(inner), entropy }
+    }
+
     async fn call_until(&self, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
         let mut waits = Waits::new(&self.entropy);
         let mut uncertain = false;

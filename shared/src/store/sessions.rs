@@ -9,12 +9,11 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Item, Key, Store, Write, entity, failure, integer, string};
+use super::{Error, Item, Key, Store, Write, entity, integer, string};
 use crate::crypto::digest::Digest;
 use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::place::Place;
@@ -85,7 +84,7 @@ impl Store {
         if let Some(place) = place {
             update = update.entity(":place", place)?;
         }
-        match update.send_returning(&self.client, &self.table).await {
+        match update.send_returning(self).await {
             Ok(item) => entity(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),
@@ -114,10 +113,8 @@ impl Store {
         let mut sessions: Vec<Session> = Vec::new();
         let mut from: Option<Item> = None;
         loop {
-            let answer = self
-                .client
+            let query = self
                 .query()
-                .table_name(&self.table)
                 .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
                 .set_expression_attribute_values(Some(HashMap::from([
                     (":pk".to_owned(), string(format!("U#{project}#{user}"))),
@@ -127,17 +124,15 @@ impl Store {
                 .scan_index_forward(false)
                 .consistent_read(true)
                 .limit(i32::try_from(limit + 1).unwrap_or(i32::MAX))
-                .set_exclusive_start_key(from)
-                .send()
-                .await
-                .map_err(failure)?;
-            for item in answer.items.unwrap_or_default() {
+                .set_exclusive_start_key(from);
+            let (items, next) = self.query_page(query).await?;
+            for item in items {
                 let session: Session = entity(item)?;
                 if keep(&session) {
                     sessions.push(session);
                 }
             }
-            from = answer.last_evaluated_key.filter(|key: &HashMap<String, AttributeValue>| !key.is_empty());
+            from = next;
             if sessions.len() > limit || from.is_none() {
                 break;
             }
@@ -149,9 +144,10 @@ impl Store {
 
     /// Whose session it is, when its id is all that is known. Half a unit.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
-        let query = self.client.query().table_name(&self.table).index_name("gsi1").key_condition_expression("gsi1pk = :pk");
-        let answer = query.expression_attribute_values(":pk", string(claim_partition(project, id))).send().await.map_err(failure)?;
-        let claim: Option<TokenClaim> = answer.items.unwrap_or_default().pop().map(entity).transpose()?;
+        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(claim_partition(project, id)));
+        let (mut claims, _) = self.query_page(query).await?;
+        let claim: Option<TokenClaim> = claims.pop().map(entity).transpose()?;
         Ok(claim.map(|claim| claim.user_id))
     }
 

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use futures_util::future::try_join_all;
 
-use super::{Error, Item, Store, failure, string};
+use super::{Error, Item, Store, string};
 
 /// How often each partition is read for one page.
 const ROUNDS: usize = 3;
@@ -100,18 +100,16 @@ impl Store {
             return Ok(());
         }
         let order = if listing.descending { "<" } else { ">" };
-        let query = self.client.query().table_name(&self.table).index_name("gsi1");
-        let answer = query
+        let query = self.query().index_name("gsi1");
+        let query = query
             .key_condition_expression(format!("gsi1pk = :pk AND gsi1sk {order} :after"))
             .expression_attribute_values(":pk", string(&shard.partition))
             .expression_attribute_values(":after", string(&shard.after))
             .scan_index_forward(!listing.descending)
-            .limit(i32::try_from(count).unwrap_or(i32::MAX))
-            .send()
-            .await
-            .map_err(failure)?;
-        shard.is_done = answer.last_evaluated_key.is_none_or(|key| key.is_empty());
-        for item in answer.items.unwrap_or_default() {
+            .limit(i32::try_from(count).unwrap_or(i32::MAX));
+        let (items, next) = self.query_page(query).await?;
+        shard.is_done = next.is_none();
+        for item in items {
             let position = item.get("gsi1sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
             shard.after.clone_from(&position);
             shard.waiting.push_back((position, item));

@@ -1,15 +1,16 @@
 //! What the table is: its keys, indexes, TTL and stream. The gateway creates it from here; a test compares the template with it.
 
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::create_table::CreateTableInput;
 use aws_sdk_dynamodb::operation::create_table::builders::CreateTableInputBuilder;
-use aws_sdk_dynamodb::operation::describe_table::DescribeTableError;
+use aws_sdk_dynamodb::operation::describe_table::{DescribeTableError, DescribeTableInput};
+use aws_sdk_dynamodb::operation::update_time_to_live::UpdateTimeToLiveInput;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType, ScalarAttributeType,
     StreamSpecification, StreamViewType, TimeToLiveSpecification,
 };
 
 use super::{Error, failure};
+use crate::aws::Client;
 
 /// A sparse index; the keys of `gsi1` are `gsi1pk` and `gsi1sk`.
 #[derive(Debug, Clone, serde::Serialize)]
@@ -62,14 +63,14 @@ pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
 
 /// Creates the table when there is none; says whether it did.
 pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
-    match client.describe_table().table_name(table).send().await {
+    match client.call(DescribeTableInput::builder().table_name(table)).await {
         Ok(_) => return Ok(false),
         Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {}
         Err(error) => return Err(failure(error)),
     }
-    definition(table)?.send_with(client).await.map_err(failure)?;
+    client.call(definition(table)?).await.map_err(failure)?;
     let ttl = TimeToLiveSpecification::builder().enabled(true).attribute_name(TTL).build();
     let ttl = ttl.map_err(|error| Error::Refused(error.to_string()))?;
-    client.update_time_to_live().table_name(table).time_to_live_specification(ttl).send().await.map_err(failure)?;
+    client.call(UpdateTimeToLiveInput::builder().table_name(table).time_to_live_specification(ttl)).await.map_err(failure)?;
     Ok(true)
 }

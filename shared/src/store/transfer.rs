@@ -4,6 +4,9 @@
 //! Reading costs half a unit for each 4 KB, as eventual reads do for what nobody writes meanwhile; writing one unit for each KB, and more
 //! for the indexes.
 
+use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
+use aws_sdk_dynamodb::operation::put_item::PutItemInput;
+use aws_sdk_dynamodb::operation::scan::ScanInput;
 use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::primitives::Blob;
@@ -12,7 +15,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Item, Store, failure, key_of};
+use super::{Error, Item, Store, key_of};
 
 /// A part of a table.
 pub struct Page {
@@ -67,22 +70,22 @@ impl Store {
 
     /// The items of the part that begins after a key, and the key that the next part begins after.
     pub async fn items(&self, after: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
-        let answer = self.client.scan().table_name(&self.table).set_exclusive_start_key(after).send().await.map_err(failure)?;
+        let answer = self.ask(ScanInput::builder().table_name(&self.table).set_exclusive_start_key(after)).await?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
     /// About how many items there are; DynamoDB counts every six hours.
     pub async fn estimate(&self) -> Result<u64, Error> {
-        let answer = self.client.describe_table().table_name(&self.table).send().await.map_err(failure)?;
+        let answer = self.ask(DescribeTableInput::builder().table_name(&self.table)).await?;
         Ok(answer.table.and_then(|table| table.item_count).and_then(|count| count.try_into().ok()).unwrap_or_default())
     }
 
     /// Writes the item of a line where there is none, or, when that is wanted, in place of the one that there is.
     pub async fn put_line(&self, line: &str, replace: bool) -> Result<Put, Error> {
         let item = read_item(line)?;
-        let put = self.client.put_item().table_name(&self.table).set_item(Some(item.clone()));
+        let put = PutItemInput::builder().table_name(&self.table).set_item(Some(item.clone()));
         let put = if replace { put } else { put.condition_expression("attribute_not_exists(pk)") };
-        match put.send().await.map_err(failure) {
+        match self.ask(put).await {
             Ok(_) => Ok(Put::Written),
             Err(Error::Conflict(_)) => {
                 let key = key_of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::projects::project_key;
-use super::{Error, Item, Key, Store, Write, entity, failure, integer, number, sortable, string};
+use super::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
 use crate::model::email::Email;
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::mfa::Totp;
@@ -179,7 +179,7 @@ impl Store {
         let update = Write::update(user_key(project, id), "SET last_active_at = :now")
             .on("attribute_exists(pk)")
             .value(":now", integer(now.as_millisecond()));
-        match update.send_returning(&self.client, &self.table).await {
+        match update.send_returning(self).await {
             Ok(item) => UserRow::of(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),
@@ -190,19 +190,13 @@ impl Store {
     pub async fn user_ids(&self, project: &ProjectId) -> Result<Vec<UserId>, Error> {
         let mut ids = Vec::new();
         for shard in 0..USER_SHARDS {
-            let mut pages = self
-                .client
+            let query = self
                 .query()
-                .table_name(&self.table)
                 .index_name("gsi1")
                 .key_condition_expression("gsi1pk = :pk")
                 .expression_attribute_values(":pk", string(list_partition(project, shard)))
-                .projection_expression("gsi1sk")
-                .into_paginator()
-                .items()
-                .send();
-            while let Some(item) = pages.next().await {
-                let item = item.map_err(failure)?;
+                .projection_expression("gsi1sk");
+            for item in self.query_all(query).await? {
                 let position = item.get("gsi1sk").and_then(|value| value.as_s().ok());
                 ids.extend(position.and_then(|text| text.split('#').nth(1)).and_then(|id| UserId::parse(id).ok()));
             }

@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, TransactWriteItem, Update};
+use aws_sdk_dynamodb::error::ProvideErrorMetadata;
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
+use aws_sdk_dynamodb::operation::put_item::PutItemInput;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
+use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, ReturnValue, TransactWriteItem, Update};
 use serde::Serialize;
 
-use super::{Error, Item, Key, failure, integer, is_uncertain, string};
+use super::{Error, Item, Key, Store, failure, integer, is_uncertain, string};
+use crate::aws::Failure;
 use crate::model::limit::Refused;
 
 /// The attribute of the last write that was made alone.
@@ -193,58 +196,39 @@ impl Write {
     }
 
     /// Sends the write alone. A failure says whether an answer was lost before it.
-    pub(super) async fn send(self, client: &Client, table: &str) -> Result<(), (Error, bool)> {
+    pub(super) async fn send(self, Store { client, table, .. }: &Store) -> Result<(), (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
         match kind {
-            Kind::Put(item) => client
-                .put_item()
-                .table_name(table)
-                .set_item(Some(item))
-                .set_condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .send()
-                .await
-                .map(drop)
-                .map_err(judged),
-            Kind::Update(expression) => client
-                .update_item()
-                .table_name(table)
-                .set_key(key)
-                .update_expression(expression)
-                .set_condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .send()
-                .await
-                .map(drop)
-                .map_err(judged),
-            Kind::Delete => client
-                .delete_item()
-                .table_name(table)
-                .set_key(key)
-                .set_condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .send()
-                .await
-                .map(drop)
-                .map_err(judged),
+            Kind::Put(item) => {
+                let put = PutItemInput::builder().table_name(table).set_item(Some(item)).set_condition_expression(condition);
+                let put = put.set_expression_attribute_names(names).set_expression_attribute_values(values);
+                client.call(put).await.map(drop).map_err(judged)
+            }
+            Kind::Update(expression) => {
+                let update = UpdateItemInput::builder().table_name(table).set_key(key).update_expression(expression);
+                let update = update.set_condition_expression(condition);
+                let update = update.set_expression_attribute_names(names).set_expression_attribute_values(values);
+                client.call(update).await.map(drop).map_err(judged)
+            }
+            Kind::Delete => {
+                let delete = DeleteItemInput::builder().table_name(table).set_key(key).set_condition_expression(condition);
+                let delete = delete.set_expression_attribute_names(names).set_expression_attribute_values(values);
+                client.call(delete).await.map(drop).map_err(judged)
+            }
             Kind::Check => Ok(()),
         }
     }
 
     /// Sends an update and gives the item as it is afterwards.
-    pub(super) async fn send_returning(self, client: &Client, table: &str) -> Result<Item, Error> {
+    pub(super) async fn send_returning(self, store: &Store) -> Result<Item, Error> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
         let Kind::Update(expression) = kind else { return Err(Error::Refused("only an update returns its item".to_owned())) };
-        let request = client.update_item().table_name(table).set_key(key).update_expression(expression);
-        let request = request.set_condition_expression(condition).set_expression_attribute_values(values);
-        let request = request.set_expression_attribute_names(names);
-        let answer = request.return_values(aws_sdk_dynamodb::types::ReturnValue::AllNew).send().await.map_err(failure)?;
-        Ok(answer.attributes.unwrap_or_default())
+        let update = UpdateItemInput::builder().table_name(&store.table).set_key(key).update_expression(expression);
+        let update = update.set_condition_expression(condition).set_expression_attribute_values(values);
+        let update = update.set_expression_attribute_names(names).return_values(ReturnValue::AllNew);
+        Ok(store.ask(update).await?.attributes.unwrap_or_default())
     }
 }
 
@@ -253,7 +237,7 @@ fn unless_empty<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
     (!map.is_empty()).then_some(map)
 }
 
-fn judged<E: ProvideErrorMetadata + std::fmt::Debug>(error: SdkError<E>) -> (Error, bool) {
+fn judged<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<E>) -> (Error, bool) {
     let uncertain = is_uncertain(&error);
     (failure(error), uncertain)
 }

@@ -1,5 +1,6 @@
 //! `GET /api/v1/emails/outbox`.
 
+use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use shared::model::outbox::Status;
@@ -199,10 +200,10 @@ async fn an_entry_that_cannot_be_read_hides_no_other_and_stops_no_worker() {
     }
     // What a later version of the service might have written.
     let store = &app.app.store;
-    let update = store.client().update_item().table_name(store.table()).update_expression("SET d.stage = :stage");
+    let update = UpdateItemInput::builder().table_name(store.table()).update_expression("SET d.stage = :stage");
     let key = |text: String| aws_sdk_dynamodb::types::AttributeValue::S(text);
     let update = update.key("pk", key(format!("M#{}#{}", app.project_id(), all[1]))).key("sk", key("ENTRY".to_owned()));
-    update.expression_attribute_values(":stage", key("unheard of".to_owned())).send().await.unwrap();
+    store.client().call(update.expression_attribute_values(":stage", key("unheard of".to_owned()))).await.unwrap();
 
     let listed = pages(&app.server(), "limit=1").await.concat();
     assert_eq!(ids(&listed), [all[2].as_str(), all[0].as_str()]);

@@ -1,5 +1,6 @@
 //! `GET /api/v1/users/me`.
 
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use serde_json::{Value, json};
 use shared::model::id::UserId;
 use shared::model::user::{Restriction, User};
@@ -63,9 +64,10 @@ async fn a_token_of_a_deleted_user_is_nobodys() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let key = users::user_key(app.project_id(), UserId::parse(&ada.user_id).unwrap());
-    let delete = app.app.store.client().delete_item().table_name(app.app.store.table());
+    let store = &app.app.store;
+    let delete = DeleteItemInput::builder().table_name(store.table());
     let attribute = aws_sdk_dynamodb::types::AttributeValue::S;
-    delete.key("pk", attribute(key.pk)).key("sk", attribute(key.sk)).send().await.unwrap();
+    store.client().call(delete.key("pk", attribute(key.pk)).key("sk", attribute(key.sk))).await.unwrap();
     assert_eq!(app.signed_in(&ada).get(PATH).await.code(), "CANNOT_GET_OWN_USER_WITHOUT_USER");
 }
 

@@ -1,5 +1,6 @@
 //! `DELETE /api/v1/users/{user_id}`: nothing of a user comes back.
 
+use aws_sdk_dynamodb::operation::query::QueryInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use support::{SignedIn, TestApp};
@@ -104,9 +105,10 @@ async fn a_change_beside_a_deletion_does_not_bring_a_user_back() {
 
 /// Keys of what the table has in the partition of a user.
 async fn left_of(app: &TestApp, user: &SignedIn) -> Vec<String> {
-    let query = app.app.store.client().query().table_name(app.app.store.table()).key_condition_expression("pk = :pk");
+    let store = &app.app.store;
+    let query = QueryInput::builder().table_name(store.table()).key_condition_expression("pk = :pk");
     let partition = AttributeValue::S(format!("U#{}#{}", app.project_id(), user.user_id));
-    let answer = query.expression_attribute_values(":pk", partition).send().await.unwrap();
+    let answer = store.client().call(query.expression_attribute_values(":pk", partition)).await.unwrap();
     answer.items().iter().map(|item| item["sk"].as_s().unwrap().clone()).collect()
 }
 

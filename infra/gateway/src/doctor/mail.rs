@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use aws_sdk_sesv2::config::retry::RetryConfig;
-use aws_sdk_sesv2::config::{BehaviorVersion, Region, StalledStreamProtectionConfig};
-use aws_sdk_sesv2::operation::get_configuration_set_event_destinations::GetConfigurationSetEventDestinationsError;
-use aws_sdk_sesv2::operation::get_email_identity::GetEmailIdentityError;
-use aws_sdk_sesv2::{Client, Config};
+use aws_sdk_sesv2::operation::get_account::GetAccountInput;
+use aws_sdk_sesv2::operation::get_configuration_set_event_destinations::{
+    GetConfigurationSetEventDestinationsError, GetConfigurationSetEventDestinationsInput,
+};
+use aws_sdk_sesv2::operation::get_email_identity::{GetEmailIdentityError, GetEmailIdentityInput};
+use shared::aws::{Client, Endpoint, Service};
 use shared::aws_http::AwsHttp;
-use shared::settings::{self, required, variable};
-use shared::store::connect::credentials;
+use shared::settings;
 
 use super::{Deployment, Report, with_causes};
 
@@ -30,19 +30,11 @@ pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Wr
 }
 
 fn client() -> Result<Client, settings::Error> {
-    let config = Config::builder()
-        .behavior_version(BehaviorVersion::v2026_01_12())
-        .region(Region::new(required("AWS_REGION")?))
-        .credentials_provider(credentials()?)
-        .retry_config(RetryConfig::standard())
-        .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
-    let mut config = config.http_client(AwsHttp::from_env()?);
-    config.set_endpoint_url(variable("AWS_ENDPOINT_URL_SESV2").or_else(|| variable("AWS_ENDPOINT_URL")));
-    Ok(Client::from_conf(config.build()))
+    Ok(Client::new(Endpoint::from_env(Service::Ses)?, AwsHttp::from_env()?))
 }
 
 async fn examine_account(client: &Client, report: &mut Report<impl Write>) -> io::Result<()> {
-    match client.get_account().send().await {
+    match client.call(GetAccountInput::builder()).await {
         Err(error) => report.warn("mail", format!("SES cannot be asked: {}", with_causes(&error))),
         Ok(account) if !account.sending_enabled => report.fail("mail", "SES has stopped the account from sending"),
         Ok(account) if !account.production_access_enabled => {
@@ -60,7 +52,7 @@ async fn examine_sender(client: &Client, sender: &str, report: &mut Report<impl 
     let domain = sender.rsplit_once('@').map(|(_, domain)| domain);
     let mut reason = "SES does not know it".to_owned();
     for identity in [Some(sender), domain].into_iter().flatten() {
-        match client.get_email_identity().email_identity(identity).send().await {
+        match client.call(GetEmailIdentityInput::builder().email_identity(identity)).await {
             Ok(found) if found.verified_for_sending_status => return report.ok("sender", format!("{identity} is verified")),
             Ok(_) => reason = format!("{identity} is not verified yet"),
             Err(error) if error.as_service_error().is_some_and(GetEmailIdentityError::is_not_found_exception) => {}
@@ -71,7 +63,7 @@ async fn examine_sender(client: &Client, sender: &str, report: &mut Report<impl 
 }
 
 async fn examine_events(client: &Client, name: &str, report: &mut Report<impl Write>) -> io::Result<()> {
-    let found = client.get_configuration_set_event_destinations().configuration_set_name(name).send().await;
+    let found = client.call(GetConfigurationSetEventDestinationsInput::builder().configuration_set_name(name)).await;
     match found {
         Err(error) if error.as_service_error().is_some_and(GetConfigurationSetEventDestinationsError::is_not_found_exception) => {
             report.fail("mail events", format!("there is no configuration set {name}: SES refuses the mails"))

@@ -2,6 +2,9 @@
 
 use std::io::{self, Write};
 
+use aws_sdk_dynamodb::operation::describe_continuous_backups::DescribeContinuousBackupsInput;
+use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
+use aws_sdk_dynamodb::operation::describe_time_to_live::DescribeTimeToLiveInput;
 use aws_sdk_dynamodb::types::{
     BillingMode, ContinuousBackupsDescription, IndexStatus, KeySchemaElement, PointInTimeRecoveryStatus, StreamViewType, TableDescription,
     TableStatus, TimeToLiveStatus,
@@ -18,7 +21,7 @@ const LATE: SignedDuration = SignedDuration::from_mins(10);
 /// Looks at what the table is; says whether there is one to read.
 pub(super) async fn examine(store: &Store, report: &mut Report<impl Write>) -> io::Result<bool> {
     let name = store.table();
-    let described = store.client().describe_table().table_name(name).send().await;
+    let described = store.client().call(DescribeTableInput::builder().table_name(name)).await;
     let table = match described.map(|answer| answer.table) {
         Ok(Some(table)) => table,
         Ok(None) => return report.fail("table", format!("{name} is not described")).map(|()| false),
@@ -91,7 +94,7 @@ fn examine_protection(found: &TableDescription, report: &mut Report<impl Write>)
 }
 
 async fn examine_expiry(store: &Store, report: &mut Report<impl Write>) -> io::Result<()> {
-    let found = store.client().describe_time_to_live().table_name(store.table()).send().await;
+    let found = store.client().call(DescribeTimeToLiveInput::builder().table_name(store.table())).await;
     let found = match found.map(|answer| answer.time_to_live_description) {
         Ok(found) => found,
         Err(error) => return report.warn("expiry", format!("cannot be asked: {}", with_causes(&error))),
@@ -104,7 +107,7 @@ async fn examine_expiry(store: &Store, report: &mut Report<impl Write>) -> io::R
 }
 
 async fn examine_backups(store: &Store, report: &mut Report<impl Write>) -> io::Result<()> {
-    let found = store.client().describe_continuous_backups().table_name(store.table()).send().await;
+    let found = store.client().call(DescribeContinuousBackupsInput::builder().table_name(store.table())).await;
     let status = |backups: ContinuousBackupsDescription| backups.point_in_time_recovery_description?.point_in_time_recovery_status;
     match found.map(|answer| answer.continuous_backups_description.and_then(status)) {
         Ok(Some(PointInTimeRecoveryStatus::Enabled)) => report.ok("backups", "the table can be restored to any second of the last weeks"),

@@ -6,14 +6,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use auth_functions::password_sign_in::{ROUTE, handle};
-use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::config::{Credentials, Region};
 use axum::Router;
 use axum::body::Body;
 use http::Request;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shared::App;
+use shared::aws::{Endpoint, Service};
 use shared::aws_http::AwsHttp;
 use shared::clock::Clock;
 use shared::crypto::password::Hasher;
@@ -22,7 +21,6 @@ use shared::http::client::PeerAddress;
 use shared::model::limit::Limits;
 use shared::settings::Settings;
 use shared::store::Store;
-use shared::store::connect::base_config;
 use tower::ServiceExt as _;
 
 use crate::support::{Gateway, end_of, fails, gateway, run, succeeds};
@@ -35,11 +33,6 @@ fn body(number: usize) -> Value {
 
 /// The function on the table of the gateway.
 fn function(dynamodb: &str) -> Router {
-    let config = base_config(AwsHttp::from_env().unwrap(), &Entropy::system())
-        .region(Region::from_static("local"))
-        .credentials_provider(Credentials::new("local", "local", None, None, "test"))
-        .endpoint_url(dynamodb)
-        .build();
     let settings = Settings {
         mails_per_hour: None,
         api_url: "http://localhost:9000".to_owned(),
@@ -55,7 +48,8 @@ fn function(dynamodb: &str) -> Router {
         allow_private_issuers: false,
         provider_stand_in: None,
     };
-    let store = Store::new(Client::from_conf(config), gateway::engine::TABLE, Entropy::system());
+    let endpoint = Endpoint::local(Service::DynamoDb, dynamodb);
+    let store = Store::at(endpoint, AwsHttp::from_env().unwrap(), gateway::engine::TABLE, Entropy::system());
     let app = App::new(settings, store, Clock::system(), Entropy::system(), Hasher::new(64, 1));
     shared::http::router(&app, ROUTE, handle).with_state(app)
 }

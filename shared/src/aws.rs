@@ -1,0 +1,286 @@
+//! Calls of AWS: by the operations of its SDK, without the clients of its SDK.
+//!
+//! A client of the SDK takes each call through an orchestrator, which gathers anew what is the same for all of ours: the endpoint, the
+//! scheme of authentication, plugins, interceptors, and retries that are off. That was half of what a call takes, and a tenth of each
+//! function (`infra/README.md`, "How functions are built"). Here an operation of the SDK writes the request, `aws-sigv4` signs it, a
+//! connector carries it, and the operation reads the answer. Who calls decides how long to wait and what to try again.
+
+use std::any::Any;
+use std::error::Error as StdError;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use aws_credential_types::Credentials;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::sign::v4;
+use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpConnector};
+use aws_smithy_runtime_api::client::identity::Identity;
+use aws_smithy_runtime_api::client::interceptors::context::{self, Input, Output};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse, OrchestratorError};
+use aws_smithy_runtime_api::client::result::SdkError;
+use aws_smithy_runtime_api::client::runtime_plugin::RuntimePlugin;
+use aws_smithy_runtime_api::client::ser_de::{
+    DeserializeResponse as _, SerializeRequest as _, SharedRequestSerializer, SharedResponseDeserializer,
+};
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::config_bag::{ConfigBag, FrozenLayer};
+use aws_smithy_types::error::operation::BuildError;
+use http_body_util::BodyExt as _;
+
+use crate::settings::{Error, required, variable};
+
+/// What the logs of AWS know this program by.
+const USER_AGENT: &str = concat!("gatelet/", env!("CARGO_PKG_VERSION"));
+
+/// Why a call has no answer.
+pub type Failure<E> = SdkError<E, HttpResponse>;
+
+/// A service of AWS.
+#[derive(Debug, Clone, Copy)]
+pub enum Service {
+    DynamoDb,
+    /// Version 2 of its API.
+    Ses,
+}
+
+impl Service {
+    /// What requests are signed for.
+    fn signing_name(self) -> &'static str {
+        match self {
+            Self::DynamoDb => "dynamodb",
+            Self::Ses => "ses",
+        }
+    }
+
+    /// The URL of the service in a region, for the suffix of the region's partition.
+    fn url(self, region: &str) -> String {
+        let host = match self {
+            Self::DynamoDb => "dynamodb",
+            Self::Ses => "email",
+        };
+        let suffix = SUFFIXES.iter().find(|(prefix, _)| region.starts_with(prefix)).map_or("amazonaws.com", |(_, suffix)| suffix);
+        format!("https://{host}.{region}.{suffix}")
+    }
+
+    /// The URL that the environment names instead, by the variables of AWS's SDKs.
+    fn url_from_env(self) -> Option<String> {
+        let own = match self {
+            Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
+            Self::Ses => "AWS_ENDPOINT_URL_SESV2",
+        };
+        variable(own).or_else(|| variable("AWS_ENDPOINT_URL"))
+    }
+}
+
+/// The partitions of AWS with a suffix of their own, by how the names of their regions begin.
+const SUFFIXES: [(&str, &str); 6] = [
+    ("cn-", "amazonaws.com.cn"),
+    ("eusc-", "amazonaws.eu"),
+    ("us-iso-", "c2s.ic.gov"),
+    ("us-isob-", "sc2s.sgov.gov"),
+    ("eu-isoe-", "cloud.adc-e.uk"),
+    ("us-isof-", "csp.hci.ic.gov"),
+];
+
+/// Where a service is, and who asks it.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    service: Service,
+    url: String,
+    region: String,
+    credentials: Credentials,
+}
+
+impl Endpoint {
+    pub fn new(service: Service, url: &str, region: &str, credentials: Credentials) -> Self {
+        Self { service, url: url.trim_end_matches('/').to_owned(), region: region.to_owned(), credentials }
+    }
+
+    /// The service in the function's region, by the credentials that Lambda sets for its role.
+    pub fn from_env(service: Service) -> Result<Self, Error> {
+        let region = required("AWS_REGION")?;
+        let (key, secret) = (required("AWS_ACCESS_KEY_ID")?, required("AWS_SECRET_ACCESS_KEY")?);
+        let credentials = Credentials::new(key, secret, variable("AWS_SESSION_TOKEN"), None, "environment");
+        let url = service.url_from_env().unwrap_or_else(|| service.url(&region));
+        Ok(Self::new(service, &url, &region, credentials))
+    }
+
+    /// A service that asks nobody who they are: an engine of this process, or of this machine.
+    pub fn local(service: Service, url: &str) -> Self {
+        Self::new(service, url, "local", Credentials::new("local", "local", None, None, "local"))
+    }
+}
+
+/// The input of an operation of the SDK.
+pub trait Request: Sized {
+    type Operation: RuntimePlugin + Default;
+    type Output: Any + Debug + Send + Sync;
+    type Error: StdError + Send + Sync + 'static;
+
+    /// What the operation takes, unless something is missing.
+    fn input(self) -> Result<Input, BuildError>;
+}
+
+macro_rules! requests {
+    ($sdk:ident: $($operation:ident in $module:ident: $builder:ident, $output:ident, $error:ident;)*) => {$(
+        impl Request for $sdk::operation::$module::builders::$builder {
+            type Operation = $sdk::operation::$module::$operation;
+            type Output = $sdk::operation::$module::$output;
+            type Error = $sdk::operation::$module::$error;
+
+            fn input(self) -> Result<Input, BuildError> {
+                self.build().map(Input::erase)
+            }
+        }
+    )*};
+}
+
+requests! { aws_sdk_dynamodb:
+    BatchGetItem in batch_get_item: BatchGetItemInputBuilder, BatchGetItemOutput, BatchGetItemError;
+    CreateTable in create_table: CreateTableInputBuilder, CreateTableOutput, CreateTableError;
+    DeleteItem in delete_item: DeleteItemInputBuilder, DeleteItemOutput, DeleteItemError;
+    DescribeContinuousBackups in describe_continuous_backups: DescribeContinuousBackupsInputBuilder, DescribeContinuousBackupsOutput, DescribeContinuousBackupsError;
+    DescribeTable in describe_table: DescribeTableInputBuilder, DescribeTableOutput, DescribeTableError;
+    DescribeTimeToLive in describe_time_to_live: DescribeTimeToLiveInputBuilder, DescribeTimeToLiveOutput, DescribeTimeToLiveError;
+    GetItem in get_item: GetItemInputBuilder, GetItemOutput, GetItemError;
+    PutItem in put_item: PutItemInputBuilder, PutItemOutput, PutItemError;
+    Query in query: QueryInputBuilder, QueryOutput, QueryError;
+    Scan in scan: ScanInputBuilder, ScanOutput, ScanError;
+    TransactWriteItems in transact_write_items: TransactWriteItemsInputBuilder, TransactWriteItemsOutput, TransactWriteItemsError;
+    UpdateItem in update_item: UpdateItemInputBuilder, UpdateItemOutput, UpdateItemError;
+    UpdateTable in update_table: UpdateTableInputBuilder, UpdateTableOutput, UpdateTableError;
+    UpdateTimeToLive in update_time_to_live: UpdateTimeToLiveInputBuilder, UpdateTimeToLiveOutput, UpdateTimeToLiveError;
+}
+
+#[cfg(feature = "mail")]
+requests! { aws_sdk_sesv2:
+    GetAccount in get_account: GetAccountInputBuilder, GetAccountOutput, GetAccountError;
+    GetConfigurationSetEventDestinations in get_configuration_set_event_destinations: GetConfigurationSetEventDestinationsInputBuilder, GetConfigurationSetEventDestinationsOutput, GetConfigurationSetEventDestinationsError;
+    GetEmailIdentity in get_email_identity: GetEmailIdentityInputBuilder, GetEmailIdentityOutput, GetEmailIdentityError;
+    SendEmail in send_email: SendEmailInputBuilder, SendEmailOutput, SendEmailError;
+}
+
+/// A client of a service; its clones share its connections.
+#[derive(Debug, Clone)]
+pub struct Client {
+    endpoint: Arc<Endpoint>,
+    identity: Identity,
+    http: SharedHttpConnector,
+}
+
+impl Client {
+    pub fn new(endpoint: Endpoint, http: impl HttpConnector + 'static) -> Self {
+        let identity = Identity::from(endpoint.credentials.clone());
+        Self { endpoint: Arc::new(endpoint), identity, http: SharedHttpConnector::new(http) }
+    }
+
+    /// Makes a call: once, and as long as its connector waits.
+    pub async fn call<R: Request>(&self, request: R) -> Result<R::Output, Failure<R::Error>> {
+        let input = request.input().map_err(SdkError::construction_failure)?;
+        let operation =
+            R::Operation::default().config().ok_or_else(|| SdkError::construction_failure("an operation has a configuration"))?;
+        match self.call_erased(operation, input).await {
+            Ok(output) => Ok(expected(output.downcast())),
+            Err(failure) => Err(failure.map_service_error(|error| expected(error.downcast()))),
+        }
+    }
+
+    /// [`Self::call`] for every operation: the compiler makes it once.
+    async fn call_erased(&self, operation: FrozenLayer, input: Input) -> Result<Output, Failure<context::Error>> {
+        let (writer, reader) = (operation.load::<SharedRequestSerializer>(), operation.load::<SharedResponseDeserializer>());
+        let (Some(writer), Some(reader)) = (writer, reader) else {
+            return Err(SdkError::construction_failure("an operation writes its requests and reads its answers"));
+        };
+        let mut settings = ConfigBag::base();
+        let request = writer.serialize_input(input, &mut settings).and_then(|request| self.addressed(request));
+        let mut answer = self.http.call(request.map_err(SdkError::construction_failure)?).await.map_err(SdkError::dispatch_failure)?;
+        match answer.take_body().collect().await {
+            Ok(body) => *answer.body_mut() = SdkBody::from(body.to_bytes()),
+            Err(error) => return Err(SdkError::response_error(error, answer)),
+        }
+        match reader.deserialize_nonstreaming_with_config(&answer, &settings) {
+            Ok(output) => Ok(output),
+            Err(error) => Err(refused(error, answer)),
+        }
+    }
+
+    /// A request with its address and signature.
+    fn addressed(&self, mut request: HttpRequest) -> Result<HttpRequest, Box<dyn StdError + Send + Sync>> {
+        let Endpoint { service, url, region, .. } = &*self.endpoint;
+        request.set_uri(format!("{url}{}", request.uri()))?;
+        request.headers_mut().insert("user-agent", USER_AGENT);
+        let parameters = v4::SigningParams::builder()
+            .identity(&self.identity)
+            .region(region)
+            .name(service.signing_name())
+            .time(SystemTime::now())
+            .settings(SigningSettings::default())
+            .build()?;
+        let body = SignableBody::Bytes(request.body().bytes().unwrap_or_default());
+        let signable = SignableRequest::new(request.method(), request.uri(), request.headers().iter(), body)?;
+        let (headers, _) = sign(signable, &parameters.into())?.into_parts().0.into_parts();
+        for header in headers {
+            request.headers_mut().try_insert(header.name(), header.value().to_owned())?;
+        }
+        Ok(request)
+    }
+}
+
+/// What an operation read, as what it reads.
+#[expect(clippy::expect_used, reason = "the types of an operation are written beside it")]
+fn expected<T, E: Debug>(read: Result<T, E>) -> T {
+    read.expect("an operation reads its own output and errors")
+}
+
+/// What the service answered instead of an output.
+fn refused(error: OrchestratorError<context::Error>, answer: HttpResponse) -> Failure<context::Error> {
+    let mut said = None;
+    let other = error.map_operation_error(|error| {
+        said = Some(error);
+        std::fmt::Error
+    });
+    match said {
+        Some(error) => SdkError::service_error(error, answer),
+        None => SdkError::response_error(other, answer),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REGIONS: [&str; 10] = [
+        "us-east-1",
+        "eu-central-1",
+        "us-gov-west-1",
+        "cn-north-1",
+        "eusc-de-east-1",
+        "us-iso-east-1",
+        "us-isob-east-1",
+        "eu-isoe-west-1",
+        "us-isof-south-1",
+        "ap-southeast-7",
+    ];
+
+    #[tokio::test]
+    async fn the_table_is_where_the_sdk_would_look_for_it() {
+        use aws_sdk_dynamodb::config::endpoint::{DefaultResolver, Params, ResolveEndpoint as _};
+        for region in REGIONS {
+            let parameters = Params::builder().region(region).build().expect("parameters");
+            let endpoint = DefaultResolver::new().resolve_endpoint(&parameters).await.expect("an endpoint");
+            assert_eq!(Service::DynamoDb.url(region), endpoint.url(), "{region}");
+        }
+    }
+
+    #[cfg(feature = "mail")]
+    #[tokio::test]
+    async fn ses_is_where_the_sdk_would_look_for_it() {
+        use aws_sdk_sesv2::config::endpoint::{DefaultResolver, Params, ResolveEndpoint as _};
+        for region in REGIONS {
+            let parameters = Params::builder().region(region).build().expect("parameters");
+            let endpoint = DefaultResolver::new().resolve_endpoint(&parameters).await.expect("an endpoint");
+            assert_eq!(Service::Ses.url(region), endpoint.url(), "{region}");
+        }
+    }
+}
