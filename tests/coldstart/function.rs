@@ -22,6 +22,8 @@ pub(crate) struct Measured {
     pub(crate) init_cpu: Duration,
     pub(crate) first_cpu: Duration,
     pub(crate) warm: Vec<Duration>,
+    /// How long the table had requests of each warm answer.
+    pub(crate) table: Vec<Duration>,
     /// Of all warm answers together.
     pub(crate) warm_cpu: Duration,
     /// The most memory that was resident, in bytes.
@@ -47,10 +49,11 @@ pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, e
     let mut process = Process(command.spawn().unwrap_or_else(|error| panic!("{}: {error}", binary.display())));
     let init = asked(&mut api, &mut process).await - spawned;
     let init_cpu = cpu(&process);
-    let mut answers = Vec::new();
+    let (mut answers, mut table) = (Vec::new(), Vec::new());
     let mut first_cpu = Duration::ZERO;
     for event in events {
         let is_first = answers.is_empty();
+        let table_before = endpoint.time();
         api.give(event);
         let (took, body) = answered(&mut api).await;
         asked(&mut api, &mut process).await;
@@ -61,9 +64,19 @@ pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, e
             first_cpu = cpu(&process).saturating_sub(init_cpu);
         }
         answers.push(took);
+        table.push(endpoint.time().saturating_sub(table_before));
     }
     let warm_cpu = cpu(&process).saturating_sub(init_cpu + first_cpu);
-    Ok(Measured { init, first: answers[0], init_cpu, first_cpu, warm: answers.split_off(1), warm_cpu, memory: memory(&process) })
+    Ok(Measured {
+        init,
+        first: answers[0],
+        init_cpu,
+        first_cpu,
+        warm: answers.split_off(1),
+        table: table.split_off(1),
+        warm_cpu,
+        memory: memory(&process),
+    })
 }
 
 fn environment(endpoint: &Endpoint, app: &TestApp, runtime_api: &str) -> Vec<(&'static str, String)> {

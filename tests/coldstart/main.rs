@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Each run is a new process in a new world: *init* is the time from spawning it to its first request for an event, *first* that of its
-//! first answer, *warm* the median of its later ones. Times of answers have the table's in them; CPU time is the function's alone.
+//! first answer, *warm* the median of its later ones. Times of answers have the table's in them, which is said beside; CPU time is the
+//! function's alone.
 #![expect(clippy::unwrap_used, reason = "a measurement ends where something is missing")]
 
 #[path = "../api/events.rs"]
@@ -59,11 +60,7 @@ async fn main() -> ExitCode {
     let (mut rows, mut refused) = (Vec::new(), Vec::new());
     for name in &names {
         for transport in &transports {
-            let mut runs = Vec::new();
-            for _ in 0..cli.runs {
-                runs.push(run(&cli, name, *transport).await);
-            }
-            match runs.into_iter().collect::<Result<Vec<_>, _>>() {
+            match all_runs(&cli, name, *transport).await {
                 Ok(runs) => rows.push(Row::of(name, &binary(&cli.functions, name), *transport, &runs)),
                 Err(answer) => refused.push(format!("{name} does not do what its event asks for: {answer}")),
             }
@@ -84,6 +81,15 @@ fn binary(folder: &std::path::Path, name: &str) -> PathBuf {
 fn all(folder: &std::path::Path) -> Vec<String> {
     let names = events::events().into_iter().map(|(name, _)| name);
     names.filter(|name| binary(folder, name).is_file()).collect()
+}
+
+/// All starts of a function, up to the first that is refused.
+async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Measured>, String> {
+    let mut runs = Vec::with_capacity(cli.runs);
+    for _ in 0..cli.runs {
+        runs.push(run(cli, name, transport).await?);
+    }
+    Ok(runs)
 }
 
 /// One start of a function, in a world where its event succeeds.

@@ -1,11 +1,13 @@
-//! The table's endpoint: the embedded engine over HTTP, or behind TLS with a certificate that is made for the run.
+//! The table's endpoint: the embedded engine over HTTP, or over TLS with a certificate that is made for the run. It says how long
+//! requests were with it, which is no time of the function's.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use dynoxide::Database;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
@@ -23,6 +25,7 @@ pub(crate) struct Endpoint {
     pub(crate) url: String,
     /// The certificates to trust, as a file.
     pub(crate) roots: Option<PathBuf>,
+    hands: Arc<Hands>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -30,29 +33,111 @@ impl Endpoint {
     pub(crate) async fn start(database: Database, transport: Transport) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let engine = listener.local_addr().unwrap();
-        let mut tasks = vec![tokio::spawn(dynoxide::server::serve_on(listener, database))];
-        if transport == Transport::Http {
-            return Self { url: format!("http://{engine}"), roots: None, tasks };
-        }
+        let serving = tokio::spawn(dynoxide::server::serve_on(listener, database));
         let front = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (acceptor, root) = certified();
-        let roots = std::env::temp_dir().join(format!("coldstart-{}.pem", front.local_addr().unwrap().port()));
-        std::fs::write(&roots, root).unwrap();
-        let url = format!("https://localhost:{}", front.local_addr().unwrap().port());
-        tasks.push(tokio::spawn(async move {
-            loop {
-                let (Ok((client, _)), acceptor) = (front.accept().await, acceptor.clone()) else { return };
-                tokio::spawn(async move {
-                    let Ok(mut engine) = TcpStream::connect(engine).await else { return };
-                    // Otherwise a handshake waits for acknowledgements that TCP puts off by 40 ms.
-                    let _ = (client.set_nodelay(true), engine.set_nodelay(true));
-                    let Ok(mut client) = acceptor.accept(client).await else { return };
-                    // A function that ends leaves its connection as it is.
-                    let _ = copy_bidirectional(&mut client, &mut engine).await;
-                });
+        let port = front.local_addr().unwrap().port();
+        let tls = (transport == Transport::Tls).then(certified);
+        let (scheme, roots) = match &tls {
+            Some((_, root)) => {
+                let file = std::env::temp_dir().join(format!("coldstart-{port}.pem"));
+                std::fs::write(&file, root).unwrap();
+                ("https", Some(file))
             }
-        }));
-        Self { url, roots: Some(roots), tasks }
+            None => ("http", None),
+        };
+        let hands = Arc::new(Hands::default());
+        let relaying = tokio::spawn({
+            let hands = Arc::clone(&hands);
+            async move {
+                while let Ok((client, _)) = front.accept().await {
+                    let (acceptor, hands) = (tls.as_ref().map(|(acceptor, _)| acceptor.clone()), Arc::clone(&hands));
+                    tokio::spawn(async move {
+                        let Ok(engine) = TcpStream::connect(engine).await else { return };
+                        // Otherwise a handshake waits for acknowledgements that TCP puts off by 40 ms.
+                        let _ = (client.set_nodelay(true), engine.set_nodelay(true));
+                        match acceptor {
+                            Some(acceptor) => {
+                                let Ok(client) = acceptor.accept(client).await else { return };
+                                relay(client, engine, &hands).await;
+                            }
+                            None => relay(client, engine, &hands).await,
+                        }
+                    });
+                }
+            }
+        });
+        Self { url: format!("{scheme}://localhost:{port}"), roots, hands, tasks: vec![serving, relaying] }
+    }
+
+    /// How long requests were with the table so far; those that were at once count once.
+    pub(crate) fn time(&self) -> Duration {
+        self.hands.0.lock().unwrap_or_else(PoisonError::into_inner).time
+    }
+}
+
+/// The requests that the table has in its hands.
+#[derive(Default)]
+struct Hands(Mutex<Held>);
+
+#[derive(Default)]
+struct Held {
+    count: u32,
+    since: Option<Instant>,
+    time: Duration,
+}
+
+impl Hands {
+    fn take(&self) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.count += 1;
+        held.since.get_or_insert_with(Instant::now);
+    }
+
+    fn give_back(&self) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.count -= 1;
+        if held.count == 0 {
+            let held_for = held.since.take().map_or(Duration::ZERO, |since| since.elapsed());
+            held.time += held_for;
+        }
+    }
+}
+
+/// Carries requests to the engine and answers to the function, until one of them ends: a function leaves its connection as it is.
+async fn relay(mut client: impl AsyncRead + AsyncWrite + Unpin, mut engine: TcpStream, hands: &Hands) {
+    let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    let mut is_held = false;
+    loop {
+        tokio::select! {
+            read = client.read(&mut asked) => match read {
+                Ok(length @ 1..) => {
+                    if !is_held {
+                        hands.take();
+                        is_held = true;
+                    }
+                    if engine.write_all(&asked[..length]).await.is_err() {
+                        break;
+                    }
+                }
+                _ => break,
+            },
+            read = engine.read(&mut answered) => match read {
+                Ok(length @ 1..) => {
+                    let written = async { client.write_all(&answered[..length]).await.and(client.flush().await) };
+                    if written.await.is_err() {
+                        break;
+                    }
+                    if is_held {
+                        hands.give_back();
+                        is_held = false;
+                    }
+                }
+                _ => break,
+            },
+        }
+    }
+    if is_held {
+        hands.give_back();
     }
 }
 

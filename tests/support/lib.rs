@@ -184,7 +184,7 @@ impl TestApp {
         keys
     }
 
-    /// Ends deletions that were interrupted; says how many are done.
+    /// Ends deletions as the worker does; says how many are done.
     pub async fn end_deletions(&self) -> usize {
         let end = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
         workers::endings::step(&self.app, end).await.unwrap()

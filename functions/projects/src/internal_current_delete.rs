@@ -1,29 +1,23 @@
 //! `DELETE /api/v1/internal/projects/current`: deletes the project with everything that it has. From the answer on its keys open nothing.
 //!
-//! What the request has no time for, a worker ends. The project is the one that the header names; whoever wants to be asked for it once
-//! more says its id in the body.
-
-use std::time::Duration;
+//! What it had is deleted by a worker, within minutes: it may be more than a request has time for. The project is the one that the header
+//! names; whoever wants to be asked for it once more says its id in the body.
 
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, PutItem, Query};
+use shared::http::TableAction::{BatchGetItem, DeleteItem, PutItem};
 use shared::http::{Json, Route};
 use shared::product_api::input::Problems;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Admin, Error, Input, KnownError};
 use shared::store;
-use tokio::time::Instant;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::delete("projects-internal-current-delete", "/api/v1/internal/projects/current")
     .summary("Deletes the project with everything that it has")
-    .table(&[BatchGetItem, DeleteItem, PutItem, Query])
+    .table(&[BatchGetItem, DeleteItem, PutItem])
     .errors(&["INTERNAL_PROJECT_STAYS"]);
-
-/// How long a request deletes; a Lambda has ten seconds.
-const BUDGET: Duration = Duration::from_secs(5);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -46,15 +40,9 @@ pub async fn handle(
     if project.id.is_internal() {
         return Err(KnownError::InternalProjectStays.into());
     }
-    let now = app.clock.now();
-    match app.store.end_project(&project, now).await {
-        Ok(()) => {}
-        Err(store::Error::Conflict(_)) => return Err(KnownError::CurrentProjectNotFound { project_id: project.id.to_string() }.into()),
-        Err(error) => return Err(error.into()),
+    match app.store.end_project(&project, app.clock.now()).await {
+        Ok(()) => Ok(Json(SUCCESS)),
+        Err(store::Error::Conflict(_)) => Err(KnownError::CurrentProjectNotFound { project_id: project.id.to_string() }.into()),
+        Err(error) => Err(error.into()),
     }
-    // It is deleted for everybody; what stays for now is only in the way of nobody.
-    if let Err(error) = app.store.purge_project(&project.id, project.created_at, now, Instant::now() + BUDGET).await {
-        tracing::warn!(%error, "a worker has to end the deletion of a project");
-    }
-    Ok(Json(SUCCESS))
 }

@@ -1,5 +1,4 @@
-//! Ends deletions that a request has begun and nobody has asked for again: of projects, of teams with very many members, of users in very
-//! many teams.
+//! Ends deletions: of projects, and of teams with very many members and users in very many teams whose request was not sent again.
 //!
 //! A step may be interrupted, or run beside another or a request: what is left of a deletion is what the table has of it.
 
@@ -14,7 +13,7 @@ use shared::store::project_deletion::{LATE_WRITES, Purge};
 use shared::store::team_deletion::Deletion;
 use tokio::time::Instant;
 
-/// How long a deletion is left to the request that began it, which may be sent again.
+/// How long a team or a user is left to the request that began the deletion, which may be sent again. A project's only begins it.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
 /// How much of a step's time is kept for the writes that run at its end.
 pub const MARGIN: Duration = Duration::from_secs(15);
@@ -23,7 +22,8 @@ pub const MARGIN: Duration = Duration::from_secs(15);
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let mut done = 0;
     for ending in app.store.endings().await? {
-        if app.clock.now().duration_since(ending.begun_at) < PATIENCE {
+        let is_recent = app.clock.now().duration_since(ending.begun_at) < PATIENCE;
+        if is_recent && !matches!(ending.what, Ended::Project { .. }) {
             continue;
         }
         match work(app, &ending, end).await {

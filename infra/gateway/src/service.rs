@@ -113,7 +113,7 @@ impl Service {
     }
 }
 
-/// How often deletions that were interrupted are looked for.
+/// How often deletions that were begun are looked for.
 const ENDINGS: Duration = Duration::from_secs(10);
 /// How long a step of them takes at most.
 const ENDINGS_STEP: Duration = Duration::from_secs(60);

@@ -137,13 +137,12 @@ impl Hasher {
 /// Hashes with argon2id on this thread.
 fn hash_now(params: Params, salt: &[u8], password: &str) -> Result<Hash, Error> {
     let (algorithm, version) = (Algorithm::Argon2id, Version::V0x13);
-    let length = params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
     let hash = PasswordHash {
         algorithm: algorithm.ident(),
         version: Some(version.into()),
         params: ParamsString::try_from(&params)?,
         salt: Some(Salt::new(salt)?),
-        hash: Some(output(&Argon2::new(algorithm, version, params), password, salt, length)?),
+        hash: Some(output(&Argon2::new(algorithm, version, params), password, salt)?),
     };
     Ok(Hash(hash.to_string()))
 }
@@ -155,11 +154,12 @@ fn is_right(text: &str, password: &str) -> Result<bool, Error> {
     let version = stored.version.map_or(Ok(Version::default()), Version::try_from)?;
     let argon2 = Argon2::new(Algorithm::try_from(stored.algorithm.as_str())?, version, Params::try_from(&stored)?);
     // Outputs are compared in constant time.
-    Ok(output(&argon2, password, &salt, expected.len())? == expected)
+    Ok(output(&argon2, password, &salt)? == expected)
 }
 
 /// What argon2 makes of a password, in the memory of this thread.
-fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8], length: usize) -> Result<Output, Error> {
+fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result<Output, Error> {
+    let length = argon2.params().output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
     let mut bytes = [0; Output::MAX_LENGTH];
     let bytes = bytes.get_mut(..length).ok_or(Error::OutputSize)?;
     MEMORY.with_borrow_mut(|memory| {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::deployment_secret::DeploymentSecret;
-use crate::model::id::{ProjectId, SessionId, UserId};
+use crate::model::id::{ProjectId, SessionId, TeamId, UserId};
 use crate::model::user::RestrictedReason;
 
 /// Which of a project's three audiences a token is for.
@@ -74,6 +74,13 @@ pub struct Claims {
     pub is_restricted: bool,
     pub restricted_reason: Option<RestrictedReason>,
     pub requires_totp_mfa: bool,
+}
+
+impl Claims {
+    /// The team that the user had selected.
+    pub fn selected_team(&self) -> Option<TeamId> {
+        self.selected_team_id.as_deref().and_then(|id| TeamId::parse(id).ok())
+    }
 }
 
 /// What a token says of a user, before issuer, audience and times.

@@ -28,6 +28,8 @@ pub struct Route {
     pub limit: Option<Limit>,
     /// In MB; CPU comes with it.
     pub memory: u16,
+    /// Whether the team that the access token names as selected is read with its user.
+    pub shows_selected_team: bool,
     /// Whether its body may have fields that it does not name; others refuse them.
     pub ignores_unknown_fields: bool,
     /// Whether its body is not read, whatever its media type.
@@ -104,6 +106,7 @@ impl Route {
             errors: &[],
             limit,
             memory: MEMORY,
+            shows_selected_team: false,
             ignores_unknown_fields: false,
             ignores_body: false,
             takes_forms: false,
@@ -175,6 +178,11 @@ impl Route {
     /// The token endpoint of OAuth (RFC 6749 §3.2): forms, and errors that every OAuth client reads.
     pub const fn token_endpoint(self) -> Self {
         Self { has_oauth_errors: true, ..self.takes_forms() }
+    }
+
+    /// For what shows the current user: it has the selected team in the round trip that reads the user.
+    pub const fn shows_selected_team(self) -> Self {
+        Self { shows_selected_team: true, ..self }
     }
 
     /// For bodies whose senders are not ours to bind.

@@ -1,7 +1,7 @@
 //! Who asks, and what they may do: the headers of a request become an [`Access`], in the order of WIRE.md §1.4, the first failure wins.
 //!
 //! An operation that takes `Access<Server>` cannot run without the server key, or the admin access token of somebody who owns the project.
-//! Authentication costs one round trip: project, key and user are one `BatchGetItem`, beside which the request is counted; the access token
+//! Authentication costs one round trip: project, key, user and where it is shown its team are one `BatchGetItem`, beside which the request is counted; the access token
 //! is verified locally. A session is not read: a token outlives its session by its ten minutes at most (WIRE.md §5.5).
 
 use std::collections::HashSet;
@@ -23,11 +23,13 @@ use crate::crypto::token::{self, Claims};
 use crate::http::Route;
 use crate::http::client::{PeerAddress, place};
 use crate::http::describe::{Describe, Description};
-use crate::model::id::{ProjectId, SessionId, UserId};
+use crate::model::id::{ProjectId, SessionId, TeamId, UserId};
 use crate::model::place::Place;
 use crate::model::project::{ApiKey, KeyKind, Project};
+use crate::model::team::Team;
 use crate::store::Key;
 use crate::store::projects::{ProjectRow, api_key_key, project_key};
+use crate::store::teams::{self, TeamRow};
 use crate::store::users::{UserRow, user_key};
 
 /// What stands for "no key" where a key must be text.
@@ -98,6 +100,9 @@ pub struct Access<L> {
 pub struct CurrentUser {
     pub row: UserRow,
     pub session_id: SessionId,
+    /// The team that the token names as selected, where the route has it read ([`Route::shows_selected_team`]). The user may have selected
+    /// another since.
+    pub named_team: Option<Team>,
 }
 
 /// A user id in a request, where `me` means the current user.
@@ -252,6 +257,10 @@ impl<'a> Headers<'a> {
         })
     }
 
+    fn selected_team(&self) -> Option<TeamId> {
+        self.claims.as_ref().and_then(Claims::selected_team)
+    }
+
     fn owner(&self) -> Option<&AdminToken> {
         self.admin_token.as_ref().and_then(|token| token.as_ref().ok())
     }
@@ -307,12 +316,15 @@ impl<L: Least> Access<L> {
         let project_key = project_key(&headers.project);
         let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
         let user_key = headers.claims.as_ref().map(|claims| user_key(&headers.project, claims.sub));
-        let own = [Some(&project_key), key_key.as_ref(), user_key.as_ref()].into_iter().flatten().cloned();
+        let route = parts.extensions.get::<Route>();
+        let team_key = route.filter(|route| route.shows_selected_team).and_then(|_| headers.selected_team());
+        let team_key = team_key.map(|team| teams::team_key(&headers.project, team));
+        let own = [Some(&project_key), key_key.as_ref(), user_key.as_ref(), team_key.as_ref()].into_iter().flatten().cloned();
         // Each once: the project and its user may be those that the admin access token names.
         let keys: HashSet<Key> = own.chain(headers.owner().map(AdminToken::keys).unwrap_or_default()).collect();
         let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
         let place = place(&parts.headers, peer, &app.settings);
-        let claimed = headers.claimed(parts.extensions.get::<Route>(), &place);
+        let claimed = headers.claimed(route, &place);
         let (counted, items) = tokio::join!(claimed.count(app), app.store.get_many(keys));
         counted?;
         let mut items = items?;
@@ -326,7 +338,12 @@ impl<L: Least> Access<L> {
         headers.suffice(L::LEVEL)?;
         claimed.count_proved(app).await?;
         let row = user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?;
-        let user = row.zip(headers.claims).map(|(row, claims)| CurrentUser { row, session_id: claims.refresh_token_id });
+        let team = team_key.and_then(|key| items.take(&key)).map_or(Ok(None), TeamRow::of)?;
+        let user = row.zip(headers.claims).map(|(row, claims)| CurrentUser {
+            row,
+            session_id: claims.refresh_token_id,
+            named_team: team.map(|row| row.team),
+        });
         Ok(Self { level: headers.level, project: project.project, project_version: project.version, user, place, least: PhantomData })
     }
 }

@@ -39,7 +39,7 @@ impl AdminToken {
         if !claims.project_id.is_internal() {
             return Err(KnownError::AdminAccessTokenIsNotAdmin);
         }
-        let selected = claims.selected_team_id.as_deref().and_then(|id| TeamId::parse(id).ok());
+        let selected = claims.selected_team();
         Ok(Self { claims, internal: ProjectId::internal(), selected })
     }
 

@@ -1,4 +1,4 @@
-//! Deletions that may take longer than the request that begins them: what is left of them is noted, for a worker to end.
+//! Deletions that may take longer than the request that begins them are noted, for a worker to end.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|

@@ -1,7 +1,7 @@
 //! Deleting a project leaves nothing of it behind.
 //!
 //! One transaction ends it: the project itself goes, and every request reads it, so that from then on its keys open nothing, and nobody
-//! finds it. The same transaction notes what is left to do ([`super::endings`]): everything that the lists of the project lead to, user by
+//! finds it. The same transaction notes what a worker is left to do ([`super::endings`]): everything that the lists of the project lead to, user by
 //! user, team by team and month by month, what a list is made of last, so that whatever interrupts it leaves a list of what is to do. What
 //! no list has, codes and counters, states of sign-ins and tokens of users that were deleted before, has a TTL and expires: the latest after
 //! 367 days, and codes within a week.
