@@ -9,7 +9,6 @@ use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
@@ -28,6 +27,7 @@ use aws_smithy_types::config_bag::{ConfigBag, FrozenLayer};
 use aws_smithy_types::error::operation::BuildError;
 use http_body_util::BodyExt as _;
 
+use crate::clock::Clock;
 use crate::settings::{Error, required, variable};
 
 /// What the logs of AWS know this program by.
@@ -218,7 +218,8 @@ impl Client {
             .identity(&self.identity)
             .region(region)
             .name(service.signing_name())
-            .time(SystemTime::now())
+            // The machine's, whatever the app's: AWS refuses what is minutes off.
+            .time(Clock::system().now().into())
             .settings(SigningSettings::default())
             .build()?;
         let body = SignableBody::Bytes(request.body().bytes().unwrap_or_default());
@@ -332,7 +333,7 @@ mod tests {
         let sha256 = |bytes: &[u8]| hex(digest::digest(&digest::SHA256, bytes).as_ref());
         let url = url::Url::parse(request.uri()).expect("a URL");
         let value = |name: &str| if name == "host" { url.host_str().unwrap_or_default().to_owned() } else { header(request, name) };
-        let headers: String = signed.split(';').map(|name| format!("{name}:{}\n", value(name))).collect();
+        let headers = signed.split(';').fold(String::new(), |headers, name| headers + name + ":" + &value(name) + "\n");
         let body = sha256(request.body().bytes().expect("a body"));
         let canonical = format!("{}\n{}\n\n{headers}\n{signed}\n{body}", request.method(), url.path());
         let (time, mac) = (header(request, "x-amz-date"), |key: &[u8], text: &str| {
@@ -344,7 +345,7 @@ mod tests {
     }
 
     fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
     }
 
     fn assert_signed(request: &HttpRequest, service: &str) {
