@@ -7,6 +7,7 @@ mod misbehaviour;
 
 use std::time::Duration;
 
+use aws_sdk_dynamodb::config::Credentials;
 use serde_json::Value;
 use shared::aws::{Client, Endpoint, Service};
 use shared::aws_http::AwsHttp;
@@ -23,7 +24,9 @@ fn ses(url: &str, configuration_set: Option<&str>) -> Ses {
 }
 
 fn ses_that_waits(patience: Duration, url: &str, configuration_set: Option<&str>) -> Ses {
-    let client = Client::new(Endpoint::local(Service::Ses, url), AwsHttp::from_env().unwrap());
+    // The emulator knows the sender in this region alone.
+    let endpoint = Endpoint::new(Service::Ses, url, "eu-central-1", Credentials::new("test", "test", None, None, "test"));
+    let client = Client::new(endpoint, AwsHttp::from_env().unwrap());
     Ses::new(client, configuration_set.map(str::to_owned), patience, Clock::system())
 }
 
