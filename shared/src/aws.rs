@@ -1,7 +1,7 @@
 //! Calls of AWS: by the operations of its SDK, without the clients of its SDK.
 //!
 //! A client of the SDK takes each call through an orchestrator, which gathers anew what is the same for all of ours: the endpoint, the
-//! scheme of authentication, plugins, interceptors, and retries that are off. That was half of what a call takes, and a tenth of each
+//! scheme of authentication, plugins, interceptors, and retries that are off. That was half of what a call takes, and a fifth of each
 //! function (`infra/README.md`, "How functions are built"). Here an operation of the SDK writes the request, `aws-sigv4` signs it, a
 //! connector carries it, and the operation reads the answer. Who calls decides how long to wait and what to try again.
 
