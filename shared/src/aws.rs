@@ -89,12 +89,12 @@ pub struct Endpoint {
     service: Service,
     url: String,
     region: String,
-    credentials: Credentials,
+    identity: Identity,
 }
 
 impl Endpoint {
     pub fn new(service: Service, url: &str, region: &str, credentials: Credentials) -> Self {
-        Self { service, url: url.trim_end_matches('/').to_owned(), region: region.to_owned(), credentials }
+        Self { service, url: url.trim_end_matches('/').to_owned(), region: region.to_owned(), identity: credentials.into() }
     }
 
     /// The service in the function's region, by the credentials that Lambda sets for its role.
@@ -169,14 +169,12 @@ requests! { aws_sdk_sesv2:
 #[derive(Debug, Clone)]
 pub struct Client {
     endpoint: Arc<Endpoint>,
-    identity: Identity,
     http: SharedHttpConnector,
 }
 
 impl Client {
     pub fn new(endpoint: Endpoint, http: impl HttpConnector + 'static) -> Self {
-        let identity = Identity::from(endpoint.credentials.clone());
-        Self { endpoint: Arc::new(endpoint), identity, http: SharedHttpConnector::new(http) }
+        Self { endpoint: Arc::new(endpoint), http: SharedHttpConnector::new(http) }
     }
 
     /// Makes a call: once, and as long as its connector waits.
@@ -211,11 +209,11 @@ impl Client {
 
     /// A request with its address and signature.
     fn addressed(&self, mut request: HttpRequest) -> Result<HttpRequest, Box<dyn StdError + Send + Sync>> {
-        let Endpoint { service, url, region, .. } = &*self.endpoint;
+        let Endpoint { service, url, region, identity } = &*self.endpoint;
         request.set_uri(format!("{url}{}", request.uri()))?;
         request.headers_mut().insert("user-agent", USER_AGENT);
         let parameters = v4::SigningParams::builder()
-            .identity(&self.identity)
+            .identity(identity)
             .region(region)
             .name(service.signing_name())
             // The machine's, whatever the app's: AWS refuses what is minutes off.
@@ -296,15 +294,16 @@ mod tests {
         request.headers().get(name).unwrap_or_default().to_owned()
     }
 
-    async fn sent(service: Service, call: impl AsyncFnOnce(Client)) -> HttpRequest {
+    async fn sent(service: Service, request: impl Request) -> HttpRequest {
         let kept = Kept::default();
-        call(Client::new(Endpoint::new(service, &service.url(REGION), REGION, credentials()), kept.clone())).await;
+        let client = Client::new(Endpoint::new(service, &service.url(REGION), REGION, credentials()), kept.clone());
+        client.call(request).await.expect("an answer");
         kept.request()
     }
 
     #[tokio::test]
     async fn a_call_is_what_the_client_of_the_sdk_sends() {
-        let own = sent(Service::DynamoDb, async |client| drop(client.call(get_item()).await.expect("an answer"))).await;
+        let own = sent(Service::DynamoDb, get_item()).await;
         let kept = Kept::default();
         let connector = SharedHttpConnector::new(kept.clone());
         let config = aws_sdk_dynamodb::Config::builder()
@@ -361,7 +360,7 @@ mod tests {
 
     #[tokio::test]
     async fn calls_are_signed() {
-        let request = sent(Service::DynamoDb, async |client| drop(client.call(get_item()).await.expect("an answer"))).await;
+        let request = sent(Service::DynamoDb, get_item()).await;
         assert_signed(&request, "dynamodb");
     }
 
@@ -370,7 +369,7 @@ mod tests {
     async fn calls_of_ses_are_signed() {
         use aws_sdk_sesv2::operation::send_email::SendEmailInput;
         let mail = SendEmailInput::builder().from_email_address("noreply@example.com");
-        let request = sent(Service::Ses, async |client| drop(client.call(mail).await.expect("an answer"))).await;
+        let request = sent(Service::Ses, mail).await;
         assert_eq!(request.uri(), "https://email.eu-central-1.amazonaws.com/v2/email/outbound-emails");
         assert_signed(&request, "ses");
     }
@@ -388,24 +387,25 @@ mod tests {
         "ap-southeast-7",
     ];
 
+    macro_rules! assert_where_the_sdk_looks {
+        ($service:expr, $sdk:ident) => {
+            use $sdk::config::endpoint::{DefaultResolver, Params, ResolveEndpoint as _};
+            for region in REGIONS {
+                let parameters = Params::builder().region(region).build().expect("parameters");
+                let endpoint = DefaultResolver::new().resolve_endpoint(&parameters).await.expect("an endpoint");
+                assert_eq!($service.url(region), endpoint.url(), "{region}");
+            }
+        };
+    }
+
     #[tokio::test]
     async fn the_table_is_where_the_sdk_would_look_for_it() {
-        use aws_sdk_dynamodb::config::endpoint::{DefaultResolver, Params, ResolveEndpoint as _};
-        for region in REGIONS {
-            let parameters = Params::builder().region(region).build().expect("parameters");
-            let endpoint = DefaultResolver::new().resolve_endpoint(&parameters).await.expect("an endpoint");
-            assert_eq!(Service::DynamoDb.url(region), endpoint.url(), "{region}");
-        }
+        assert_where_the_sdk_looks!(Service::DynamoDb, aws_sdk_dynamodb);
     }
 
     #[cfg(feature = "mail")]
     #[tokio::test]
     async fn ses_is_where_the_sdk_would_look_for_it() {
-        use aws_sdk_sesv2::config::endpoint::{DefaultResolver, Params, ResolveEndpoint as _};
-        for region in REGIONS {
-            let parameters = Params::builder().region(region).build().expect("parameters");
-            let endpoint = DefaultResolver::new().resolve_endpoint(&parameters).await.expect("an endpoint");
-            assert_eq!(Service::Ses.url(region), endpoint.url(), "{region}");
-        }
+        assert_where_the_sdk_looks!(Service::Ses, aws_sdk_sesv2);
     }
 }

@@ -15,7 +15,7 @@ use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, Me
 use tokio::time::timeout;
 
 use super::send::{Mail, Mailer, tags};
-use crate::aws::{Client, Endpoint, Failure as NoAnswer, Service};
+use crate::aws::{self, Client, Endpoint, Service};
 use crate::aws_http::AwsHttp;
 use crate::clock::Clock;
 use crate::model::outbox::Failure;
@@ -62,7 +62,7 @@ impl Ses {
         }
     }
 
-    fn classify(&self, error: &NoAnswer<SendEmailError>) -> Outcome {
+    fn classify(&self, error: &aws::Failure<SendEmailError>) -> Outcome {
         match error {
             SdkError::ServiceError(service) => {
                 let (code, message) = (service.err().code().unwrap_or_default(), service.err().message().unwrap_or_default());

@@ -1,8 +1,8 @@
 //! Who asks, and what they may do: the headers of a request become an [`Access`], in the order of WIRE.md §1.4, the first failure wins.
 //!
 //! An operation that takes `Access<Server>` cannot run without the server key, or the admin access token of somebody who owns the project.
-//! Authentication costs one round trip: project, key, user and where it is shown its team are one `BatchGetItem`, beside which the request is counted; the access token
-//! is verified locally. A session is not read: a token outlives its session by its ten minutes at most (WIRE.md §5.5).
+//! Authentication costs one round trip: project, key, user and where it is shown its team are one `BatchGetItem`, beside which the request
+//! is counted; the access token is verified locally. A session is not read: a token outlives its session by its ten minutes at most (WIRE.md §5.5).
 
 use std::collections::HashSet;
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ use crate::crypto::token::{self, Claims};
 use crate::http::Route;
 use crate::http::client::{PeerAddress, place};
 use crate::http::describe::{Describe, Description};
-use crate::model::id::{ProjectId, SessionId, TeamId, UserId};
+use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::place::Place;
 use crate::model::project::{ApiKey, KeyKind, Project};
 use crate::model::team::Team;
@@ -257,10 +257,6 @@ impl<'a> Headers<'a> {
         })
     }
 
-    fn selected_team(&self) -> Option<TeamId> {
-        self.claims.as_ref().and_then(Claims::selected_team)
-    }
-
     fn owner(&self) -> Option<&AdminToken> {
         self.admin_token.as_ref().and_then(|token| token.as_ref().ok())
     }
@@ -317,8 +313,8 @@ impl<L: Least> Access<L> {
         let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
         let user_key = headers.claims.as_ref().map(|claims| user_key(&headers.project, claims.sub));
         let route = parts.extensions.get::<Route>();
-        let team_key = route.filter(|route| route.shows_selected_team).and_then(|_| headers.selected_team());
-        let team_key = team_key.map(|team| teams::team_key(&headers.project, team));
+        let shown = headers.claims.as_ref().filter(|_| route.is_some_and(|route| route.shows_selected_team));
+        let team_key = shown.and_then(Claims::selected_team).map(|team| teams::team_key(&headers.project, team));
         let own = [Some(&project_key), key_key.as_ref(), user_key.as_ref(), team_key.as_ref()].into_iter().flatten().cloned();
         // Each once: the project and its user may be those that the admin access token names.
         let keys: HashSet<Key> = own.chain(headers.owner().map(AdminToken::keys).unwrap_or_default()).collect();

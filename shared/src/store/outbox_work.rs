@@ -119,8 +119,9 @@ impl Store {
     }
 
     async fn keys_between(&self, partition: String, first: String, last: String, limit: i32) -> Result<Vec<Item>, Error> {
-        let query = self.query().index_name("gsi2");
-        let query = query
+        let query = self
+            .query()
+            .index_name("gsi2")
             .key_condition_expression("gsi2pk = :pk AND gsi2sk BETWEEN :first AND :last")
             .expression_attribute_values(":pk", string(partition))
             .expression_attribute_values(":first", string(first))

@@ -58,7 +58,7 @@ struct Purger<'a> {
 }
 
 impl Store {
-    /// Ends a project: from now on it is nobody's, and [`Store::purge_project`] has to be called. [`Error::Conflict`] when it has ended.
+    /// Ends a project: from now on it is nobody's, and a worker deletes what it had. [`Error::Conflict`] when it has ended.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let ending = Ending { project: project.id.clone(), what: Ended::Project { since: project.created_at }, begun_at: now };
         let owner = project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok());

@@ -100,8 +100,9 @@ impl Store {
             return Ok(());
         }
         let order = if listing.descending { "<" } else { ">" };
-        let query = self.query().index_name("gsi1");
-        let query = query
+        let query = self
+            .query()
+            .index_name("gsi1")
             .key_condition_expression(format!("gsi1pk = :pk AND gsi1sk {order} :after"))
             .expression_attribute_values(":pk", string(&shard.partition))
             .expression_attribute_values(":after", string(&shard.after))

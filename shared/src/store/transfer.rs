@@ -4,11 +4,11 @@
 //! Reading costs half a unit for each 4 KB, as eventual reads do for what nobody writes meanwhile; writing one unit for each KB, and more
 //! for the indexes.
 
+use std::collections::{BTreeMap, HashMap};
+
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
 use aws_sdk_dynamodb::operation::put_item::PutItemInput;
 use aws_sdk_dynamodb::operation::scan::ScanInput;
-use std::collections::{BTreeMap, HashMap};
-
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use base64::Engine as _;
