@@ -159,3 +159,29 @@ async fn who_changes_its_own_channels_waits_for_two_round_trips() {
     let list = measured(&app, "list", 256, async { drop(caller.get("/api/v1/contact-channels?user_id=me").await) });
     assert_eq!(list.await.round_trips, 1);
 }
+
+#[tokio::test]
+async fn what_a_request_names_is_read_with_who_asks() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await.user_id, app.sign_up("bob@example.com").await.user_id);
+    let server = app.server();
+    let read = async |path: String, status: u16| {
+        let mut answer = serde_json::Value::Null;
+        let cost = measured(&app, &path, 256, async {
+            let response = server.get(&path).await;
+            assert_eq!(response.status(), status, "{path}");
+            answer = response.json();
+        });
+        assert_eq!(cost.await.round_trips, 1, "{path}");
+        answer
+    };
+    let channel = read(format!("/api/v1/contact-channels?user_id={ada}"), 200).await["items"][0].clone();
+    assert_eq!(read(format!("/api/v1/contact-channels/{ada}/{}", channel["id"].as_str().unwrap()), 200).await, channel);
+    // Of several, the last counts.
+    let of_bob = read(format!("/api/v1/contact-channels?user_id={ada}&user_id={bob}"), 200).await;
+    assert_eq!(of_bob["items"][0]["value"], "bob@example.com");
+    read(format!("/api/v1/contact-channels/{}/{}", uuid::Uuid::nil(), channel["id"].as_str().unwrap()), 404).await;
+    let body = serde_json::json!({ "user_id": bob, "value": "bob@work.example", "type": "email", "used_for_auth": false });
+    let create = measured(&app, "create", 256, async { assert_eq!(server.post("/api/v1/contact-channels", body).await.status(), 201) });
+    assert_eq!(create.await.round_trips, 2);
+}

@@ -1,11 +1,9 @@
 //! `GET /api/v1/connected-accounts/{user_id}`: the accounts at OAuth providers that a user's app gets tokens for.
 
-use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Named, Route};
 use shared::model::id::UserId;
 use shared::product_api::access::UserRef;
 use shared::product_api::input::{Ignored, Nothing};
@@ -16,7 +14,8 @@ use crate::connected_accounts::user;
 
 pub const ROUTE: Route = Route::get("auth-connected-account-list", "/api/v1/connected-accounts/{user_id}")
     .summary("Lists the accounts at providers that give access tokens for a user")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_NOT_FOUND"]);
 
 #[derive(Deserr, ToSchema)]
@@ -43,11 +42,10 @@ pub struct ConnectedAccounts {
 }
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { path, .. }: Input<Ignored, Nothing, AccountsPath>,
 ) -> Result<Json<ConnectedAccounts>, Error> {
-    let user = user(&app, &access, path.user_id).await?.ok_or(KnownError::UserNotFound)?;
+    let user = user(&access, path.user_id).await?.ok_or(KnownError::UserNotFound)?;
     let item = |account: shared::model::user::ProviderAccount| ConnectedAccount {
         user_id: user.id,
         provider: account.provider_id,

@@ -4,7 +4,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::product_api::access::UserRef;
 use shared::product_api::input::Nothing;
 use shared::product_api::{Access, Client, Error, Input};
@@ -35,6 +35,7 @@ pub struct TokenScope {
 pub const ROUTE: Route = Route::post("auth-connected-account-token", "/api/v1/connected-accounts/{user_id}/{provider_id}/access-token")
     .summary("Gives an access token for a user's account at a provider")
     .table(&[BatchGetItem, GetItem, PutItem])
+    .reads(&[Named::User])
     .errors(ERRORS);
 
 #[derive(Deserr, ToSchema)]

@@ -4,7 +4,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::product_api::access::UserRef;
 use shared::product_api::input::Nothing;
 use shared::product_api::{Access, Client, Error, Input};
@@ -17,6 +17,7 @@ pub const ROUTE: Route =
     Route::post("auth-connected-account-token-of", "/api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token")
         .summary("Gives an access token for one of several accounts of a user at a provider")
         .table(&[BatchGetItem, GetItem, PutItem])
+        .reads(&[Named::User])
         .errors(ERRORS);
 
 #[derive(Deserr, ToSchema)]

@@ -26,8 +26,8 @@ pub struct ProviderAccessToken {
 }
 
 /// The user that a request names.
-pub(crate) async fn user(app: &App, access: &Access<Client>, named: UserRef) -> Result<Option<User>, Error> {
-    Ok(accounts::read(app, access, access.user_id(named)?).await?.map(|row| row.user))
+pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Option<User>, Error> {
+    Ok(accounts::read(access, access.user_id(named)?).await?.map(|row| row.user))
 }
 
 /// An access token for an account of the user at a provider: the account that is named, or the first.
@@ -40,7 +40,7 @@ pub(crate) async fn access_token(
     scope: Option<&str>,
 ) -> Result<ProviderAccessToken, Error> {
     let provider = access.project.config.oauth_provider(provider_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
-    let user = user(app, access, named).await?.ok_or(KnownError::UserNotFound)?;
+    let user = user(access, named).await?.ok_or(KnownError::UserNotFound)?;
     let fits = |account: &&ProviderAccount| {
         account.allow_connected_accounts && account.provider_id == provider_id && account_id.is_none_or(|id| account.account_id == id)
     };

@@ -4,7 +4,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Created, Route};
+use shared::http::{Created, Named, Route};
 use shared::model::email::Email;
 use shared::model::id::ProviderAccountId;
 use shared::model::provider_account::ProviderAccountRead;
@@ -19,6 +19,7 @@ use crate::oauth_providers::{AccountId, change};
 pub const ROUTE: Route = Route::post("auth-oauth-provider-create", "/api/v1/oauth-providers")
     .summary("Gives a user an account at an OAuth provider")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
         "USER_ID_DOES_NOT_EXIST",
@@ -54,7 +55,7 @@ pub async fn handle(
     let user_id = access.user_id(body.user_id)?;
     access.project.config.oauth_provider(&body.provider_config_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
-    let row = read(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let account = ProviderAccount {
         id: ProviderAccountId::from(app.entropy.uuid()),
         provider_id: body.provider_config_id,

@@ -4,7 +4,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::product_api::accounts::read;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
@@ -15,6 +15,7 @@ use crate::oauth_providers::{ProviderAccountPath, change};
 pub const ROUTE: Route = Route::delete("auth-oauth-provider-delete", "/api/v1/oauth-providers/{user_id}/{provider_id}")
     .summary("Unlinks an account of a user at an OAuth provider")
     .table(&[BatchGetItem, DeleteItem, GetItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "PROVIDER_ACCOUNT_NOT_FOUND", "LAST_SIGN_IN_METHOD"]);
 
 pub async fn handle(
@@ -23,7 +24,7 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, ProviderAccountPath>,
 ) -> Result<Json<Success>, Error> {
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ProviderAccountNotFound);
-    let row = read(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     change(&app, &access, row, missing, |user| user.remove_account(path.provider_id)).await?;
     Ok(Json(SUCCESS))
 }

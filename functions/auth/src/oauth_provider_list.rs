@@ -1,11 +1,9 @@
 //! `GET /api/v1/oauth-providers`: the accounts of a user at OAuth providers, in the order in which they were linked.
 
-use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Named, Route};
 use shared::model::provider_account::ProviderAccountRead;
 use shared::product_api::access::UserRef;
 use shared::product_api::accounts::read;
@@ -15,7 +13,8 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-providers")
     .summary("Lists the accounts of a user at OAuth providers")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN"]);
 
 #[derive(Deserr, ToSchema)]
@@ -35,12 +34,11 @@ pub struct ProviderAccounts {
 }
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ProviderAccountsQuery>,
 ) -> Result<Json<ProviderAccounts>, Error> {
     let user_id = access.listed_user(query.user_id, &ROUTE)?;
-    let accounts = read(&app, &access, user_id).await?.map(|row| row.user.provider_accounts).unwrap_or_default();
+    let accounts = read(&access, user_id).await?.map(|row| row.user.provider_accounts).unwrap_or_default();
     let items = accounts.iter().map(|account| ProviderAccountRead::of(user_id, account, access.level)).collect();
     Ok(Json(ProviderAccounts { items, is_paginated: false }))
 }

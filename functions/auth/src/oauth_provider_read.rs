@@ -1,9 +1,7 @@
 //! `GET /api/v1/oauth-providers/{user_id}/{provider_id}`: one account of a user at an OAuth provider.
 
-use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Named, Route};
 use shared::model::provider_account::ProviderAccountRead;
 use shared::product_api::accounts::read;
 use shared::product_api::input::{Ignored, Nothing};
@@ -13,16 +11,16 @@ use crate::oauth_providers::ProviderAccountPath;
 
 pub const ROUTE: Route = Route::get("auth-oauth-provider-read", "/api/v1/oauth-providers/{user_id}/{provider_id}")
     .summary("Reads an account of a user at an OAuth provider")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "PROVIDER_ACCOUNT_NOT_FOUND"]);
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { path, .. }: Input<Ignored, Nothing, ProviderAccountPath>,
 ) -> Result<Json<ProviderAccountRead>, Error> {
     let user_id = access.user_id(path.user_id)?;
-    let user = read(&app, &access, user_id).await?.map(|row| row.user);
+    let user = read(&access, user_id).await?.map(|row| row.user);
     let account = user.as_ref().and_then(|user| user.provider_account(path.provider_id)).ok_or(KnownError::ProviderAccountNotFound)?;
     Ok(Json(ProviderAccountRead::of(user_id, account, access.level)))
 }

@@ -5,7 +5,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::email::Email;
 use shared::model::provider_account::{AccountPatch, ProviderAccountRead};
 use shared::product_api::access::Level;
@@ -19,6 +19,7 @@ use crate::oauth_providers::{AccountId, ProviderAccountPath, change};
 pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oauth-providers/{user_id}/{provider_id}")
     .summary("Changes an account of a user at an OAuth provider")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
         "FORBIDDEN",
@@ -57,7 +58,7 @@ pub async fn handle(
         }
     }
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ProviderAccountNotFound);
-    let row = read(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let patch = AccountPatch {
         account_id: body.account_id.map(|id| id.0),
         email: body.email,

@@ -5,7 +5,7 @@ use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::mail::code;
 use shared::model::code::{Purpose, StoredCode};
 use shared::model::email::Email;
@@ -26,6 +26,7 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
     .summary("Mails a code and a link that sign in")
     .limit(Limit::SendCode)
     .table(&[BatchGetItem, GetItem, PutItem])
+    .reads(&[Named::EmailClaim])
     .errors(&[
         "MAGIC_LINK_NOT_ENABLED",
         "USER_EMAIL_ALREADY_EXISTS",
@@ -66,7 +67,7 @@ pub async fn handle(
     if !access.project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }
-    let claim = app.store.email_claim(project, &body.email).await?;
+    let claim = access.first_look.email_claim(project, &body.email).await?;
     may_sign_in(&access.project.config, claim.as_ref(), &body.email)?;
     if !access.project.redirects().trust(&body.callback_url) {
         return Err(KnownError::RedirectUrlNotWhitelisted.into());

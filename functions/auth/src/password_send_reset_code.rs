@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::mail::code;
 use shared::model::code::{Purpose, StoredCode};
 use shared::model::email::Email;
@@ -24,6 +24,7 @@ pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/a
     .summary("Mails a link that sets a new password")
     .limit(Limit::SendCode)
     .table(&[BatchGetItem, GetItem, PutItem])
+    .reads(&[Named::EmailClaim])
     .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "REDIRECT_URL_NOT_WHITELISTED"]);
 
 #[derive(Deserr, ToSchema)]
@@ -52,7 +53,7 @@ pub async fn handle(
     if !access.project.redirects().trust(&body.callback_url) {
         return Err(KnownError::RedirectUrlNotWhitelisted.into());
     }
-    let claim = app.store.email_claim(project, &body.email).await?;
+    let claim = access.first_look.email_claim(project, &body.email).await?;
     let now = app.clock.now();
     let exists = claim.is_some();
     let user_id = claim.map_or_else(|| UserId::from(app.entropy.uuid()), |claim| claim.user_id);

@@ -6,7 +6,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::password::Password;
-use shared::product_api::accounts::{With, change};
+use shared::product_api::accounts::{With, change_read};
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
@@ -35,16 +35,16 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<SetPassword>,
 ) -> Result<Json<Success>, Error> {
-    let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
+    let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
     body.password.check(access.project.config.password_min_length)?;
-    if current.row.user.password.is_some() {
+    if row.user.password.is_some() {
         return Err(KnownError::UserHasPassword.into());
     }
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
-    change(&app, &access.project.id, current.row.user.id, KnownError::UserAuthenticationRequired, |user| {
+    change_read(&app, &access.project.id, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         if user.password.is_some() {
             return Err(KnownError::UserHasPassword.into());
         }

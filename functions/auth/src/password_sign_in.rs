@@ -8,7 +8,7 @@ use deserr::Deserr;
 use shared::App;
 use shared::crypto::password::Verdict;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::email::Email;
 use shared::model::id::UserId;
 use shared::model::limit::Limit;
@@ -27,6 +27,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/pass
     .summary("Signs in with address and password")
     .limit(Limit::SignIn)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
+    .reads(&[Named::EmailClaim])
     .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "EMAIL_PASSWORD_MISMATCH", "MULTI_FACTOR_AUTHENTICATION_REQUIRED"])
     .hashes_passwords();
 
@@ -71,7 +72,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
 async fn find(app: &App, access: &Access<Client>, email: &str) -> Result<Option<UserRow>, store::Error> {
     let project = &access.project.id;
     let claim = match Email::parse(email) {
-        Ok(email) => app.store.email_claim(project, &email).await?,
+        Ok(email) => access.first_look.email_claim(project, &email).await?,
         Err(_) => None,
     };
     let nobody = UserId::from(uuid::Uuid::nil());

@@ -11,7 +11,7 @@ use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, Updat
 use shared::http::{Json, Route};
 use shared::model::id::{SessionId, UserId};
 use shared::model::password::Password;
-use shared::product_api::accounts::{With, change};
+use shared::product_api::accounts::{With, change_read};
 use shared::product_api::family::header;
 use shared::product_api::limits::Failures;
 use shared::product_api::literal::{SUCCESS, Success};
@@ -45,7 +45,8 @@ pub async fn handle(
     headers: HeaderMap,
     Input { body, .. }: Input<UpdatePassword>,
 ) -> Result<Json<Success>, Error> {
-    let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
+    let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
+    let user = &row.user;
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
@@ -61,7 +62,7 @@ pub async fn handle(
         return Err(KnownError::PasswordConfirmationMismatch.into());
     }
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
-    change(&app, &access.project.id, user.id, KnownError::UserAuthenticationRequired, |user| {
+    change_read(&app, &access.project.id, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         // Whoever changed the password meanwhile has not proved this one.
         if user.password.as_ref() != Some(old) {
             return Err(KnownError::PasswordConfirmationMismatch.into());

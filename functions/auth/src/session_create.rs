@@ -7,9 +7,10 @@ use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::session::{MAX_LIFE, Session, after};
 use shared::product_api::access::UserRef;
+use shared::product_api::accounts::read;
 use shared::product_api::input::Problems;
 use shared::product_api::{Access, Error, Input, KnownError, Server};
 use shared::store::sessions;
@@ -20,6 +21,7 @@ use crate::tokens::access_token;
 pub const ROUTE: Route = Route::post("auth-session-create", "/api/v1/auth/sessions")
     .summary("Begins a session of a user")
     .table(&[BatchGetItem, GetItem, PutItem])
+    .reads(&[Named::User])
     .errors(&["USER_ID_DOES_NOT_EXIST", "CANNOT_GET_OWN_USER_WITHOUT_USER"]);
 
 #[derive(Deserr, ToSchema)]
@@ -56,7 +58,7 @@ pub async fn handle(
     }
     let project = &access.project;
     let id = access.user_id(body.user_id)?;
-    let row = app.store.user(&project.id, id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: id.to_string() })?;
+    let row = read(&access, id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: id.to_string() })?;
     let now = app.clock.now();
     let session = Session {
         expires_at: after(now, life),

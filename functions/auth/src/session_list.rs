@@ -4,8 +4,8 @@ use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, Query};
-use shared::http::{Json, Route};
+use shared::http::TableAction::{BatchGetItem, Query};
+use shared::http::{Json, Named, Route};
 use shared::model::id::{SessionId, UserId};
 use shared::model::place::Place;
 use shared::model::session::Session;
@@ -17,7 +17,8 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions")
     .summary("Lists the live sessions of a user")
-    .table(&[BatchGetItem, GetItem, Query])
+    .table(&[BatchGetItem, Query])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_ID_DOES_NOT_EXIST", "INVALID_CURSOR"]);
 
 #[derive(Deserr, ToSchema)]
@@ -87,7 +88,12 @@ pub async fn handle(
     let user = match own {
         Some(own) => own.row.user.clone(),
         None => {
-            app.store.user(project, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?.user
+            access
+                .first_look
+                .user(project, user_id)
+                .await?
+                .ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?
+                .user
         }
     };
     let list = format!("sessions/{user_id}");

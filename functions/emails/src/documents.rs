@@ -11,8 +11,8 @@ use shared::model::outbox::Category;
 use shared::model::theme::Theme;
 use shared::product_api::input::Problems;
 use shared::product_api::{Access, Admin, Error, KnownError};
-use shared::store;
 use shared::store::mail_documents::DocumentRow;
+use shared::store::{self, Store};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -121,12 +121,12 @@ pub(crate) async fn list(app: &App, access: &Access<Admin>, kind: DocumentKind) 
     Ok(lines)
 }
 
-pub(crate) async fn read(app: &App, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<MailDocument, Error> {
-    Ok(row(app, access, kind, id).await?.document)
+pub(crate) async fn read(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<MailDocument, Error> {
+    Ok(row(&access.first_look, access, kind, id).await?.document)
 }
 
-async fn row(app: &App, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
-    let own = app.store.mail_document(&access.project.id, kind, id).await?;
+async fn row(table: &Store, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
+    let own = table.mail_document(&access.project.id, kind, id).await?;
     let row = own.or_else(|| builtin::document(kind, id).map(|document| DocumentRow { document, version: 0 }));
     Ok(row.ok_or_else(|| not_found(kind))?)
 }
@@ -153,12 +153,13 @@ pub(crate) async fn update(
     path: &str,
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<Json<Changed>, Error> {
+    let mut table = &access.first_look;
     for _ in 0..TRIES {
-        let DocumentRow { document, version } = row(app, access, kind, id).await?;
+        let DocumentRow { document, version } = row(table, access, kind, id).await?;
         let changed = rule(document).map_err(|problems| problems.into_error("PATCH", path))?;
         match app.store.write_mail_document(&access.project.id, kind, &changed, version).await {
             Ok(()) => return Ok(Json(CHANGED)),
-            Err(store::Error::Conflict(_)) => {}
+            Err(store::Error::Conflict(_)) => table = &app.store,
             Err(error) => return Err(error.into()),
         }
     }

@@ -1,11 +1,9 @@
 //! `GET /api/v1/internal/email-drafts/{id}`: a draft of a mail with its sources.
 
-use axum::extract::State;
 use jiff::Timestamp;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Named, Route};
 use shared::model::mail_document::DocumentKind;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::{Access, Admin, Error, Input};
@@ -15,7 +13,8 @@ use crate::documents::{DocumentPath, DocumentView, read};
 
 pub const ROUTE: Route = Route::get("emails-draft-read", "/api/v1/internal/email-drafts/{id}")
     .summary("Reads a draft of a mail")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::Document(DocumentKind::Draft)])
     .errors(&["EMAIL_DRAFT_NOT_FOUND"]);
 
 #[derive(Serialize, ToSchema)]
@@ -26,12 +25,8 @@ pub struct DraftView {
     sent_at_millis: Option<i64>,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Admin>,
-    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
-) -> Result<Json<DraftView>, Error> {
-    let draft = read(&app, &access, DocumentKind::Draft, path.id).await?;
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DocumentPath>) -> Result<Json<DraftView>, Error> {
+    let draft = read(&access, DocumentKind::Draft, path.id).await?;
     let sent_at_millis = draft.sent_at.map(Timestamp::as_millisecond);
     Ok(Json(DraftView { document: draft.into(), sent_at_millis }))
 }

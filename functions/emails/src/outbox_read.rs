@@ -1,12 +1,10 @@
 //! `GET /api/v1/emails/outbox/{id}`: one entry of the outbox, with its `ETag`.
 
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use http::{HeaderValue, header};
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Describe, Description, Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Describe, Description, Json, Named, Route};
 use shared::model::id::EmailId;
 use shared::model::outbox::OutboxEntry;
 use shared::model::outbox_view::OutboxView;
@@ -16,7 +14,8 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("emails-outbox-read", "/api/v1/emails/outbox/{id}")
     .summary("Reads an entry of the outbox")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::Mail])
     .errors(&["EMAIL_NOT_FOUND"]);
 
 #[derive(Deserr, ToSchema)]
@@ -58,11 +57,7 @@ impl Describe for Entry {
     }
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Server>,
-    Input { path, .. }: Input<Ignored, Nothing, EntryPath>,
-) -> Result<Entry, Error> {
-    let row = app.store.outbox_entry(&access.project.id, path.id).await?.ok_or(KnownError::EmailNotFound)?;
+pub async fn handle(access: Access<Server>, Input { path, .. }: Input<Ignored, Nothing, EntryPath>) -> Result<Entry, Error> {
+    let row = access.first_look.outbox_entry(&access.project.id, path.id).await?.ok_or(KnownError::EmailNotFound)?;
     Ok(Entry::of(&row.entry, row.version))
 }

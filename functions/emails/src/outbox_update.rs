@@ -6,9 +6,9 @@
 use axum::extract::State;
 use http::{HeaderMap, header};
 use shared::App;
-use shared::http::Route;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::change::Change;
+use shared::http::{Named, Route};
 use shared::model::mail_document::DocumentKind;
 use shared::model::outbox_patch::{NotEditable, OutboxPatch};
 use shared::model::outbox_work::MAX_BYTES;
@@ -23,6 +23,7 @@ use crate::outbox_read::{Entry, EntryPath, etag};
 pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/outbox/{id}")
     .summary("Edits, pauses, resumes or cancels a mail that is not being sent yet")
     .table(&[BatchGetItem, GetItem, UpdateItem])
+    .reads(&[Named::Mail])
     .errors(&["EMAIL_NOT_FOUND", "EMAIL_NOT_EDITABLE", "PRECONDITION_FAILED"]);
 
 /// An entry moves at most six times on its way, so a patch meets it after fewer tries than these.
@@ -41,8 +42,9 @@ pub async fn handle(
             return Err(Problems::one("body.theme_id", "must be the id of a theme").into_error("PATCH", ROUTE.path).into());
         }
     }
+    let mut table = &access.first_look;
     for _ in 0..TRIES {
-        let row = app.store.outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
+        let row = table.outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
         if !matches(&headers, row.version) {
             return Err(KnownError::PreconditionFailed.into());
         }
@@ -57,7 +59,7 @@ pub async fn handle(
         }
         match app.store.replace_outbox_entry(&row, &entry).await {
             Ok(()) => return Ok(Entry::of(&entry, row.version + 1)),
-            Err(store::Error::Conflict(_)) => {}
+            Err(store::Error::Conflict(_)) => table = &app.store,
             Err(error) => return Err(error.into()),
         }
     }

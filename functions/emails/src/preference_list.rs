@@ -1,11 +1,9 @@
 //! `GET /api/v1/emails/notification-preference/{user_id}`: which kinds of mails a user wants. A client reads its own user's alone.
 
-use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Named, Route};
 use shared::model::outbox::Category;
 use shared::product_api::access::UserRef;
 use shared::product_api::accounts::read;
@@ -17,7 +15,8 @@ use crate::preferences::Preference;
 
 pub const ROUTE: Route = Route::get("emails-preference-list", "/api/v1/emails/notification-preference/{user_id}")
     .summary("Lists which kinds of mails a user wants")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_NOT_FOUND"]);
 
 #[derive(Deserr, ToSchema)]
@@ -33,12 +32,8 @@ pub struct Preferences {
     is_paginated: bool,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, UserPath>,
-) -> Result<Json<Preferences>, Error> {
-    let row = read(&app, &access, access.user_id(path.user_id)?).await?.ok_or(KnownError::UserNotFound)?;
+pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, UserPath>) -> Result<Json<Preferences>, Error> {
+    let row = read(&access, access.user_id(path.user_id)?).await?.ok_or(KnownError::UserNotFound)?;
     let items = Category::ALL.into_iter().map(|category| Preference::of(&row.user, category)).collect();
     Ok(Json(Preferences { items, is_paginated: false }))
 }

@@ -1,10 +1,8 @@
 //! `GET /api/v1/internal/email-themes/{id}`: a theme of mails with its sources.
 
-use axum::extract::State;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Named, Route};
 use shared::model::id::DocumentId;
 use shared::model::mail_document::DocumentKind;
 use shared::product_api::input::{Ignored, Nothing};
@@ -15,7 +13,8 @@ use crate::documents::{DocumentPath, read};
 
 pub const ROUTE: Route = Route::get("emails-theme-read", "/api/v1/internal/email-themes/{id}")
     .summary("Reads a theme of mails")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::Document(DocumentKind::Theme)])
     .errors(&["EMAIL_THEME_NOT_FOUND"]);
 
 #[derive(Serialize, ToSchema)]
@@ -26,11 +25,7 @@ pub struct ThemeView {
     html_source: String,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Admin>,
-    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
-) -> Result<Json<ThemeView>, Error> {
-    let theme = read(&app, &access, DocumentKind::Theme, path.id).await?;
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DocumentPath>) -> Result<Json<ThemeView>, Error> {
+    let theme = read(&access, DocumentKind::Theme, path.id).await?;
     Ok(Json(ThemeView { id: theme.id, display_name: theme.display_name, html_source: theme.html }))
 }

@@ -1,10 +1,8 @@
 //! `GET /api/v1/internal/api-keys/{id}`: one set of API keys.
 
-use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Named, Route};
 use shared::model::id::KeySetId;
 use shared::model::key_set::KeySetRead;
 use shared::product_api::input::{Ignored, Nothing};
@@ -13,7 +11,8 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("projects-api-key-read", "/api/v1/internal/api-keys/{id}")
     .summary("Reads a set of API keys")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::KeySet])
     .errors(&["API_KEY_NOT_FOUND"]);
 
 #[derive(Deserr, ToSchema)]
@@ -22,11 +21,7 @@ pub struct ApiKeyPath {
     pub(crate) id: KeySetId,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Admin>,
-    Input { path, .. }: Input<Ignored, Nothing, ApiKeyPath>,
-) -> Result<Json<KeySetRead>, Error> {
-    let set = app.store.key_set(&access.project.id, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, ApiKeyPath>) -> Result<Json<KeySetRead>, Error> {
+    let set = access.first_look.key_set(&access.project.id, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;
     Ok(Json(KeySetRead::of(&set)))
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::key_set::KeySetRead;
 use shared::product_api::input::Nothing;
 use shared::product_api::literal::True;
@@ -17,6 +17,7 @@ use crate::api_key_read::ApiKeyPath;
 pub const ROUTE: Route = Route::patch("projects-api-key-update", "/api/v1/internal/api-keys/{id}")
     .summary("Describes or revokes a set of API keys")
     .table(&[BatchGetItem, GetItem, UpdateItem])
+    .reads(&[Named::KeySet])
     .errors(&["API_KEY_NOT_FOUND"]);
 
 #[derive(Deserr, ToSchema)]
@@ -40,7 +41,7 @@ pub async fn handle(
     if let Some(description) = &body.description {
         check_description(description, "PATCH", ROUTE.path)?;
     }
-    let mut set = app.store.key_set(project, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;
+    let mut set = access.first_look.key_set(project, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;
     let now = app.clock.now();
     if body.revoked.is_some() {
         app.store.revoke_key_set(project, &set, now).await?;

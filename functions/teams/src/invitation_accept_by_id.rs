@@ -5,7 +5,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::code::Rejected;
 use shared::product_api::access::UserRef;
 use shared::product_api::accounts::read;
@@ -21,6 +21,7 @@ use crate::invitation_revoke::InvitationPath;
 pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/team-invitations/{invitation_id}/accept")
     .summary("Joins a team by an invitation to a verified address")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
@@ -50,7 +51,7 @@ pub async fn handle(
     limited_to(&access)?;
     let (project, user_id) = (&access.project, access.user_id(query.user_id)?);
     let invitation = async { Ok::<_, Error>(app.store.invitation(&project.id, path.invitation_id).await?) };
-    let (invitation, row) = tokio::try_join!(invitation, read(&app, &access, user_id))?;
+    let (invitation, row) = tokio::try_join!(invitation, read(&access, user_id))?;
     let user = row.ok_or(KnownError::UserNotFound)?.user;
     let invitation = invitation.filter(|invitation| invitation.is_open(app.clock.now())).ok_or(Rejected::NotFound)?;
     accept(&app, project, &invitation, &user, false).await?;

@@ -88,14 +88,14 @@ pub async fn handle(
 async fn to_team(app: &App, access: &Access<Client>, team: TeamId) -> Result<Vec<(Invitation, Team)>, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
     // Read beside the permission to do so, which decides first.
-    let entering = enter(app, access, team, &[], &needed);
+    let entering = enter(&access.first_look, access, team, &[], &needed);
     let (entered, invitations) = tokio::join!(entering, app.store.invitations_to(&access.project.id, team));
     let team = entered?.row.team;
     Ok(invitations?.into_iter().map(|invitation| (invitation, team.clone())).collect())
 }
 
 async fn for_user(app: &App, access: &Access<Client>, user: UserId) -> Result<Vec<(Invitation, Team)>, Error> {
-    let user = read(app, access, user).await?.ok_or(KnownError::UserNotFound)?.user;
+    let user = read(access, user).await?.ok_or(KnownError::UserNotFound)?.user;
     let emails: Vec<Email> = user.channels.into_iter().filter(|channel| channel.is_verified).map(|channel| channel.value).collect();
     Ok(app.store.invitations_for(&access.project.id, &emails).await?)
 }

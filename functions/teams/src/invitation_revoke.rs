@@ -39,7 +39,7 @@ pub async fn handle(
     Input { query, path, .. }: Input<Ignored, RevokeQuery, InvitationPath>,
 ) -> Result<Json<Success>, Error> {
     let project = &access.project.id;
-    let entering = enter(&app, &access, query.team_id, &[], &[System::RemoveMembers]);
+    let entering = enter(&access.first_look, &access, query.team_id, &[], &[System::RemoveMembers]);
     let (entered, invitation) = tokio::join!(entering, app.store.invitation(project, path.invitation_id));
     entered?;
     let invitation = invitation?.filter(|invitation| invitation.team_id == query.team_id).ok_or(Rejected::NotFound)?;

@@ -5,7 +5,7 @@ use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, PutItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::mail::invitation;
 use shared::model::email::Email;
 use shared::model::id::{InvitationId, TeamId};
@@ -20,6 +20,7 @@ pub const ROUTE: Route = Route::post("teams-invitation-send-code", "/api/v1/team
     .summary("Mails an invitation to a team")
     .limit(Limit::SendCode)
     .table(&[BatchGetItem, PutItem])
+    .reads(&[Named::Team])
     .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND", "REDIRECT_URL_NOT_WHITELISTED"]);
 
 #[derive(Deserr, ToSchema)]
@@ -42,7 +43,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<SendInvitation>,
 ) -> Result<Json<SentInvitation>, Error> {
-    let entered = enter(&app, &access, body.team_id, &[], &[System::InviteMembers]).await?;
+    let entered = enter(&access.first_look, &access, body.team_id, &[], &[System::InviteMembers]).await?;
     if !access.project.redirects().trust(&body.callback_url) {
         return Err(KnownError::RedirectUrlNotWhitelisted.into());
     }

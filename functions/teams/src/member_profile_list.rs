@@ -72,7 +72,7 @@ pub async fn handle(
     let list = format!("member-profiles/{team}");
     let after = paths::after(&app, project, &list, query.cursor.as_deref())?;
     let others: Vec<UserId> = user.into_iter().collect();
-    let entering = enter(&app, &access, team, &others, needed);
+    let entering = enter(&access.first_look, &access, team, &others, needed);
     // Members are read beside the permission to do so, which decides first.
     let page = async {
         match user {

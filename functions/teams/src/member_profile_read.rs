@@ -4,7 +4,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::permission::System;
 use shared::model::team_view::MemberProfileView;
 use shared::product_api::input::{Ignored, Nothing};
@@ -18,6 +18,7 @@ use crate::paths::MemberPath;
 pub const ROUTE: Route = Route::get("teams-member-profile-read", "/api/v1/team-member-profiles/{team_id}/{user_id}")
     .summary("Reads the profile of a member of a team")
     .table(&[BatchGetItem])
+    .reads(&[Named::Team, Named::User])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
@@ -33,7 +34,7 @@ pub async fn handle(
 ) -> Result<Json<MemberProfileView>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::ReadMembers] };
-    let entered = enter(&app, &access, team, &[user], needed).await?;
+    let entered = enter(&access.first_look, &access, team, &[user], needed).await?;
     let profile = views(&app, &access, &entered.row.team, std::slice::from_ref(entered.member(user)?)).await?.pop();
     Ok(Json(profile.ok_or_else(|| no_member(team, user))?))
 }

@@ -4,7 +4,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::profile_image::{NewImage, Owner, Upload};
 use shared::model::team::MemberProfilePatch;
 use shared::model::team_view::MemberProfileView;
@@ -19,6 +19,7 @@ use crate::paths::{MemberPath, image_writes};
 pub const ROUTE: Route = Route::patch("teams-member-profile-update", "/api/v1/team-member-profiles/{team_id}/{user_id}")
     .summary("Changes the profile of a member of a team")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::Team, Named::User])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
@@ -39,9 +40,10 @@ pub async fn handle(
     let (team, user, project) = (path.team_id, access.user_id(path.user_id)?, &access.project);
     let url = |digest: &_| Owner::from(team).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, |upload: &Upload| upload.digest_of_member(user), url);
+    let mut table = &access.first_look;
     for _ in 0..TRIES {
         let others = [user];
-        let (entered, row) = tokio::join!(enter(&app, &access, team, &others, &[]), app.store.user(&project.id, user));
+        let (entered, row) = tokio::join!(enter(table, &access, team, &others, &[]), table.user(&project.id, user));
         let (entered, row) = (entered?, row?.ok_or_else(|| no_member(team, user))?);
         let old = entered.member(user)?;
         let mut new = old.clone();
@@ -50,7 +52,7 @@ pub async fn handle(
         let images = image_writes(project, team, &image, gone)?;
         match app.store.transact([memberships::replace(&project.id, old, &new.member)?].into_iter().chain(images)).await {
             Ok(()) => return Ok(Json(view_of(&app, &access, &entered.row.team, &new, row).await?)),
-            Err(store::Error::Conflict(_)) => {}
+            Err(store::Error::Conflict(_)) => table = &app.store,
             Err(error) => return Err(error.into()),
         }
     }

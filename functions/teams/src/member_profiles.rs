@@ -17,7 +17,7 @@ use shared::store::users::UserRow;
 pub(crate) async fn views<L>(app: &App, access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<Vec<MemberProfileView>, Error> {
     let project = &access.project;
     let ids: Vec<UserId> = members.iter().map(|row| row.user_id).collect();
-    let users = app.store.users_by_id(&project.id, &ids).await?;
+    let users = access.first_look.users_by_id(&project.id, &ids).await?;
     views_of(app, access, team, members, users).await
 }
 

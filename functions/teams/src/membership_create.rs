@@ -4,7 +4,7 @@ use axum::extract::State;
 use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Created, Route};
+use shared::http::{Created, Named, Route};
 use shared::model::id::{TeamId, UserId};
 use shared::product_api::accounts::read;
 use shared::product_api::input::{Ignored, Nothing};
@@ -18,6 +18,7 @@ use crate::paths::MemberPath;
 pub const ROUTE: Route = Route::post("teams-membership-create", "/api/v1/team-memberships/{team_id}/{user_id}")
     .summary("Adds a user to a team")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "TEAM_NOT_FOUND", "USER_NOT_FOUND", "TEAM_MEMBERSHIP_ALREADY_EXISTS"]);
 
 #[derive(Serialize, ToSchema)]
@@ -32,7 +33,7 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, MemberPath>,
 ) -> Result<Created<TeamMembership>, Error> {
     let (team_id, user_id) = (path.team_id, access.user_id(path.user_id)?);
-    let user = read(&app, &access, user_id).await?.ok_or(KnownError::UserNotFound)?.user;
+    let user = read(&access, user_id).await?.ok_or(KnownError::UserNotFound)?.user;
     match app.store.transact(joining(&app, &access.project, team_id, &user)?).await {
         Ok(()) => Ok(Created(TeamMembership { team_id, user_id })),
         Err(store::Error::Conflict(failed)) => Err(join_refused(&failed, 0, team_id).into()),

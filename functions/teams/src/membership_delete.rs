@@ -4,7 +4,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::id::UserId;
 use shared::model::permission::System;
 use shared::product_api::access::{Level, UserRef};
@@ -19,6 +19,7 @@ use crate::paths::MemberPath;
 pub const ROUTE: Route = Route::delete("teams-membership-delete", "/api/v1/team-memberships/{team_id}/{user_id}")
     .summary("Takes a user out of a team")
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
+    .reads(&[Named::Team])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
@@ -37,12 +38,13 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::RemoveMembers] };
+    let mut table = &access.first_look;
     for _ in 0..TRIES {
-        let entered = enter(&app, &access, team, &[user], needed).await?;
+        let entered = enter(table, &access, team, &[user], needed).await?;
         let writes = memberships::remove(&access.project.id, entered.member(user)?);
         match app.store.transact(writes).await {
             Ok(()) => return Ok(Json(SUCCESS)),
-            Err(store::Error::Conflict(_)) => {}
+            Err(store::Error::Conflict(_)) => table = &app.store,
             Err(error) => return Err(error.into()),
         }
     }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, UpdateItem};
-use shared::http::{Created, Route};
+use shared::http::{Created, Named, Route};
 use shared::model::id::TeamId;
 use shared::model::permission::{PermissionId, Scope};
 use shared::model::team::TeamPermission;
@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("teams-permission-grant", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
     .summary("Grants a permission to a member of a team")
     .table(&[BatchGetItem, UpdateItem])
+    .reads(&[Named::Team])
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
         "TEAM_NOT_FOUND",
@@ -43,7 +44,7 @@ pub async fn handle(
 ) -> Result<Created<TeamPermission>, Error> {
     let (team_id, user_id) = (path.team_id, access.user_id(path.user_id)?);
     let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Team)?;
-    enter(&app, &access, team_id, &[user_id], &[]).await?.member(user_id)?;
+    enter(&access.first_look, &access, team_id, &[user_id], &[]).await?.member(user_id)?;
     if !app.store.grant(&access.project.id, team_id, user_id, &grant).await? {
         return Err(no_member(team_id, user_id).into());
     }

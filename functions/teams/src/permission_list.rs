@@ -5,8 +5,8 @@ use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, Query};
-use shared::http::{Json, Route};
+use shared::http::TableAction::{BatchGetItem, Query};
+use shared::http::{Json, Named, Route};
 use shared::model::id::TeamId;
 use shared::model::permission::PermissionId;
 use shared::model::team::{TeamPermission, permissions_of};
@@ -21,7 +21,8 @@ use crate::paths::{self, Pagination, user_problem};
 
 pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permissions")
     .summary("Lists what members may do in their teams")
-    .table(&[BatchGetItem, GetItem, Query])
+    .table(&[BatchGetItem, Query])
+    .reads(&[Named::Team])
     .errors(&["USER_AUTHENTICATION_REQUIRED", "CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "TEAM_NOT_FOUND", "INVALID_CURSOR"]);
 
 #[derive(Deserr, ToSchema)]
@@ -70,14 +71,15 @@ pub async fn handle(
     let user = query.user_id.map(|user| access.user_id(user)).transpose()?;
     let (members, pagination) = match (query.team_id, user) {
         (Some(team), Some(user)) => {
-            let (row, members) = app.store.team_and_members(&project.id, team, &[user]).await?;
+            let (row, members) = access.first_look.team_and_members(&project.id, team, &[user]).await?;
             (members.into_iter().filter(|_| row.is_some()).collect(), None)
         }
         (None, Some(user)) => (app.store.members_of(&project.id, user).await?, None),
         (Some(team), None) if own.is_none() => {
             let list = format!("team-permissions/{team}");
             let after = paths::after(&app, project, &list, query.cursor.as_deref())?;
-            let (row, members) = tokio::try_join!(app.store.team(&project.id, team), app.store.members(&project.id, team, after, limit))?;
+            let (row, members) =
+                tokio::try_join!(access.first_look.team(&project.id, team), app.store.members(&project.id, team, after, limit))?;
             row.ok_or_else(|| no_team(team))?;
             let (members, more) = members;
             let last = members.last().map(|row| row.user_id).filter(|_| more);

@@ -4,7 +4,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::permission::Scope;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
@@ -16,6 +16,7 @@ use crate::permission_grant::TeamPermissionPath;
 pub const ROUTE: Route = Route::delete("teams-permission-revoke", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
     .summary("Takes a permission from a member of a team")
     .table(&[BatchGetItem, UpdateItem])
+    .reads(&[Named::Team])
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
         "TEAM_NOT_FOUND",
@@ -32,7 +33,7 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let (team, user) = (path.team_id, access.user_id(path.user_id)?);
     let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Team)?;
-    enter(&app, &access, team, &[user], &[]).await?.member(user)?;
+    enter(&access.first_look, &access, team, &[user], &[]).await?.member(user)?;
     if app.store.revoke(&access.project.id, team, user, &grant).await? {
         return Ok(Json(SUCCESS));
     }

@@ -5,11 +5,11 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Created, Route};
+use shared::http::{Created, Named, Route};
 use shared::model::permission::{PermissionId, Scope};
 use shared::model::team::ProjectPermission;
 use shared::product_api::access::UserRef;
-use shared::product_api::accounts::{With, change};
+use shared::product_api::accounts::{With, change_read, read};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::{Access, Error, Input, KnownError, Server};
 use utoipa::ToSchema;
@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("teams-project-permission-grant", "/api/v1/project-permissions/{user_id}/{permission_id}")
     .summary("Grants a permission of the project to a user")
     .table(&[BatchGetItem, GetItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_NOT_FOUND", "PERMISSION_NOT_FOUND", "WRONG_PERMISSION_SCOPE"]);
 
 #[derive(Deserr, ToSchema)]
@@ -39,6 +40,7 @@ pub async fn handle(
         user.permissions.insert(grant.clone());
         Ok(With::default())
     };
-    change(&app, &access.project.id, user_id, KnownError::UserNotFound, give).await?;
+    let row = read(&access, user_id).await?.ok_or(KnownError::UserNotFound)?;
+    change_read(&app, &access.project.id, row, KnownError::UserNotFound, give).await?;
     Ok(Created(ProjectPermission { id: path.permission_id, user_id }))
 }

@@ -1,11 +1,9 @@
 //! `GET /api/v1/project-permissions`: what a user may do in the whole project. A client lists its user's own.
 
-use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Named, Route};
 use shared::model::permission::{PermissionId, Scope};
 use shared::model::team::ProjectPermission;
 use shared::product_api::access::UserRef;
@@ -19,7 +17,8 @@ use crate::paths::user_problem;
 
 pub const ROUTE: Route = Route::get("teams-project-permission-list", "/api/v1/project-permissions")
     .summary("Lists what a user may do in the project")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::User])
     .errors(&["USER_AUTHENTICATION_REQUIRED", "CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN"]);
 
 #[derive(Deserr, ToSchema)]
@@ -46,7 +45,6 @@ pub struct ProjectPermissions {
 }
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ProjectPermissionsQuery>,
 ) -> Result<Json<ProjectPermissions>, Error> {
@@ -55,7 +53,7 @@ pub async fn handle(
         (None, Some(_)) => return Err(KnownError::Forbidden.into()),
         (None, None) => return Err(user_problem("query.user_id", "is required", ROUTE).into()),
     };
-    let grants = read(&app, &access, user_id).await?.map(|row| row.user.permissions).unwrap_or_default();
+    let grants = read(&access, user_id).await?.map(|row| row.user.permissions).unwrap_or_default();
     let recursive = query.recursive.is_some_and(|recursive| recursive.0);
     let ids = access.project.config.rbac.granted(&grants, Scope::Project, recursive).into_iter();
     let ids = ids.filter(|id| query.permission_id.as_ref().is_none_or(|wanted| wanted == id));

@@ -3,10 +3,10 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::permission::Scope;
 use shared::model::user::User;
-use shared::product_api::accounts::{With, change};
+use shared::product_api::accounts::{With, change_read, read};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Error, Input, KnownError, Server};
@@ -16,6 +16,7 @@ use crate::project_permission_grant::ProjectPermissionPath;
 pub const ROUTE: Route = Route::delete("teams-project-permission-revoke", "/api/v1/project-permissions/{user_id}/{permission_id}")
     .summary("Takes a permission of the project from a user")
     .table(&[BatchGetItem, GetItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_NOT_FOUND", "PERMISSION_NOT_FOUND", "WRONG_PERMISSION_SCOPE"]);
 
 pub async fn handle(
@@ -31,6 +32,7 @@ pub async fn handle(
         }
         Err(KnownError::PermissionNotFound { permission_id: path.permission_id.to_string() }.into())
     };
-    change(&app, &access.project.id, user_id, KnownError::UserNotFound, take).await?;
+    let row = read(&access, user_id).await?.ok_or(KnownError::UserNotFound)?;
+    change_read(&app, &access.project.id, row, KnownError::UserNotFound, take).await?;
     Ok(Json(SUCCESS))
 }

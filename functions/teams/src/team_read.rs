@@ -1,9 +1,7 @@
 //! `GET /api/v1/teams/{team_id}`: a team, for its members and for servers.
 
-use axum::extract::State;
-use shared::App;
 use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::team_view::TeamView;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::teams::enter;
@@ -11,17 +9,13 @@ use shared::product_api::{Access, Client, Error, Input};
 
 use crate::paths::TeamPath;
 
-pub const ROUTE: Route = Route::get("teams-team-read", "/api/v1/teams/{team_id}").summary("Reads a team").table(&[BatchGetItem]).errors(&[
-    "USER_AUTHENTICATION_REQUIRED",
-    "TEAM_MEMBERSHIP_NOT_FOUND",
-    "TEAM_NOT_FOUND",
-]);
+pub const ROUTE: Route = Route::get("teams-team-read", "/api/v1/teams/{team_id}")
+    .summary("Reads a team")
+    .table(&[BatchGetItem])
+    .reads(&[Named::Team])
+    .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_MEMBERSHIP_NOT_FOUND", "TEAM_NOT_FOUND"]);
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, TeamPath>,
-) -> Result<Json<TeamView>, Error> {
-    let entered = enter(&app, &access, path.team_id, &[], &[]).await?;
+pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, TeamPath>) -> Result<Json<TeamView>, Error> {
+    let entered = enter(&access.first_look, &access, path.team_id, &[], &[]).await?;
     Ok(Json(TeamView::of(&entered.row.team, access.level)))
 }

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::permission::System;
 use shared::model::profile_image::{NewImage, Owner, Upload};
 use shared::model::team::TeamPatch;
@@ -18,6 +18,7 @@ use crate::paths::{TeamPath, image_writes};
 pub const ROUTE: Route = Route::patch("teams-team-update", "/api/v1/teams/{team_id}")
     .summary("Changes a team")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::Team])
     .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND"]);
 
 /// How often a change looks again.
@@ -32,7 +33,7 @@ pub async fn handle(
     let (id, project) = (path.team_id, &access.project);
     let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, Upload::digest, url);
-    let mut row = enter(&app, &access, id, &[], &[System::UpdateTeam]).await?.row;
+    let mut row = enter(&access.first_look, &access, id, &[], &[System::UpdateTeam]).await?.row;
     for _ in 0..TRIES {
         let mut team = row.team;
         body.apply(&mut team);

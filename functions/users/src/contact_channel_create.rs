@@ -4,7 +4,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Created, Route};
+use shared::http::{Created, Named, Route};
 use shared::model::channel::{ChannelType, ContactChannel, NewChannel};
 use shared::model::email::Email;
 use shared::model::id::ChannelId;
@@ -18,6 +18,7 @@ use crate::contact_channels::{change, check_verified};
 pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/contact-channels")
     .summary("Adds a contact channel to a user")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
         "FORBIDDEN",
@@ -55,7 +56,7 @@ pub async fn handle(
     check_verified(&access, body.is_verified, "POST", ROUTE.path)?;
     let user_id = access.user_id(body.user_id)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
-    let row = read(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let id = ChannelId::from(app.entropy.uuid());
     let new = NewChannel {
         value: body.value,

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::product_api::accounts::read;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
@@ -14,6 +14,7 @@ use crate::contact_channels::{ChannelPath, change};
 pub const ROUTE: Route = Route::delete("users-contact-channel-delete", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Removes a contact channel")
     .table(&[BatchGetItem, DeleteItem, GetItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "CONTACT_CHANNEL_NOT_FOUND"]);
 
 pub async fn handle(
@@ -22,7 +23,7 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, ChannelPath>,
 ) -> Result<Json<Success>, Error> {
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ContactChannelNotFound);
-    let row = read(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     change(&app, &access, row, missing, None, |user| user.remove_channel(path.contact_channel_id)).await?;
     Ok(Json(SUCCESS))
 }

@@ -1,11 +1,9 @@
 //! `GET /api/v1/contact-channels`: the contact channels of a user, in the order in which they were added.
 
-use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Named, Route};
 use shared::model::channel::ContactChannel;
 use shared::model::id::ChannelId;
 use shared::product_api::access::UserRef;
@@ -16,7 +14,8 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/contact-channels")
     .summary("Lists the contact channels of a user")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN"]);
 
 #[derive(Deserr, ToSchema)]
@@ -38,13 +37,9 @@ pub struct ContactChannels {
     is_paginated: bool,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { query, .. }: Input<Ignored, ChannelsQuery>,
-) -> Result<Json<ContactChannels>, Error> {
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, ChannelsQuery>) -> Result<Json<ContactChannels>, Error> {
     let user_id = access.listed_user(query.user_id, &ROUTE)?;
-    let channels = read(&app, &access, user_id).await?.map(|row| row.user.channels).unwrap_or_default();
+    let channels = read(&access, user_id).await?.map(|row| row.user.channels).unwrap_or_default();
     let wanted = channels.iter().filter(|channel| query.contact_channel_id.is_none_or(|id| channel.id == id));
     Ok(Json(ContactChannels { items: wanted.map(|channel| ContactChannel::of(user_id, channel)).collect(), is_paginated: false }))
 }

@@ -1,9 +1,7 @@
 //! `GET /api/v1/contact-channels/{user_id}/{contact_channel_id}`: one contact channel.
 
-use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::TableAction::BatchGetItem;
+use shared::http::{Json, Named, Route};
 use shared::model::channel::ContactChannel;
 use shared::product_api::accounts::read;
 use shared::product_api::input::{Ignored, Nothing};
@@ -13,16 +11,16 @@ use crate::contact_channels::ChannelPath;
 
 pub const ROUTE: Route = Route::get("users-contact-channel-read", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Reads a contact channel")
-    .table(&[BatchGetItem, GetItem])
+    .table(&[BatchGetItem])
+    .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "CONTACT_CHANNEL_NOT_FOUND"]);
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { path, .. }: Input<Ignored, Nothing, ChannelPath>,
 ) -> Result<Json<ContactChannel>, Error> {
     let user_id = access.user_id(path.user_id)?;
-    let row = read(&app, &access, user_id).await?.ok_or(KnownError::ContactChannelNotFound)?;
+    let row = read(&access, user_id).await?.ok_or(KnownError::ContactChannelNotFound)?;
     let channel = row.user.channel(path.contact_channel_id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Json(ContactChannel::of(user_id, channel)))
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::mail::code;
 use shared::model::id::UserId;
 use shared::model::limit::Limit;
@@ -23,6 +23,7 @@ pub const ROUTE: Route =
         .summary("Mails a code that verifies an address")
         .limit(Limit::SendCode)
         .table(&[BatchGetItem, GetItem, PutItem])
+        .reads(&[Named::User])
         .errors(&[
             "CANNOT_GET_OWN_USER_WITHOUT_USER",
             "FORBIDDEN",
@@ -45,7 +46,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<SendVerificationCode, Nothing, ChannelPath>,
 ) -> Result<Json<Success>, Error> {
     let user_id = access.user_id(path.user_id)?;
-    let row = read(&app, &access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?;
+    let row = read(&access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?;
     let channel = row.user.channel(path.contact_channel_id).ok_or(KnownError::ContactChannelNotFound)?;
     send(&app, &access, user_id, channel, &body.callback_url).await
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::channel::{ChannelPatch, ChannelType, ContactChannel};
 use shared::model::email::Email;
 use shared::product_api::accounts::read;
@@ -17,6 +17,7 @@ use crate::contact_channels::{ChannelPath, change, check_verified};
 pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Changes a contact channel")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
         "FORBIDDEN",
@@ -52,7 +53,7 @@ pub async fn handle(
     check_verified(&access, body.is_verified, "PATCH", ROUTE.path)?;
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
-    let row = read(&app, &access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let patch =
         ChannelPatch { value: body.value, used_for_auth: body.used_for_auth, is_verified: body.is_verified, is_primary: body.is_primary };
     let user = change(&app, &access, row, missing, None, |user| user.change_channel(id, patch.clone())).await?;

@@ -88,7 +88,7 @@ impl UserChange {
                 // The change is made, and only that decides what is answered: a read that failed beside it is made again.
                 let team = match team {
                     Ok(team) => team,
-                    Err(_) => selected_team(app, &project.id, &row.user).await?,
+                    Err(_) => selected_team(&app.store, &project.id, &row.user).await?,
                 };
                 let team = team.filter(|team| row.user.selected_team_id == Some(team.id));
                 Ok((row, team))

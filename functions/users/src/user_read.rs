@@ -1,13 +1,11 @@
 //! `GET /api/v1/users/{user_id}`: a user, as a server reads it.
 
-use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::user_view::ServerUser;
 use shared::product_api::access::UserRef;
-use shared::product_api::accounts::selected_team;
+use shared::product_api::accounts::{read, selected_team};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::{Access, Error, Input, KnownError, Server};
 use utoipa::ToSchema;
@@ -15,6 +13,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::get("users-user-read", "/api/v1/users/{user_id}")
     .summary("Reads a user")
     .table(&[BatchGetItem, GetItem])
+    .reads(&[Named::User])
     .errors(&["USER_NOT_FOUND", "CANNOT_GET_OWN_USER_WITHOUT_USER"]);
 
 #[derive(Deserr, ToSchema)]
@@ -25,14 +24,9 @@ pub struct UserPath {
     pub(crate) user_id: UserRef,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Server>,
-    Input { path, .. }: Input<Ignored, Nothing, UserPath>,
-) -> Result<Json<ServerUser>, Error> {
-    let id = access.user_id(path.user_id)?;
+pub async fn handle(access: Access<Server>, Input { path, .. }: Input<Ignored, Nothing, UserPath>) -> Result<Json<ServerUser>, Error> {
     let project = &access.project;
-    let row = app.store.user(&project.id, id).await?.ok_or(KnownError::UserNotFound)?;
-    let team = selected_team(&app, &project.id, &row.user).await?;
+    let row = read(&access, access.user_id(path.user_id)?).await?.ok_or(KnownError::UserNotFound)?;
+    let team = selected_team(&access.first_look, &project.id, &row.user).await?;
     Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref())))
 }

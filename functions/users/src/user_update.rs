@@ -3,7 +3,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
+use shared::http::{Json, Named, Route};
 use shared::model::user_input::{Any, UserBody};
 use shared::model::user_view::ServerUser;
 use shared::product_api::accounts::read;
@@ -16,6 +16,7 @@ use crate::user_read::UserPath;
 pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_id}")
     .summary("Changes a user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
     .errors(&[
         "USER_NOT_FOUND",
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
@@ -38,7 +39,7 @@ pub async fn handle(
     let project = &access.project;
     let id = access.user_id(path.user_id)?;
     let new = UserChange::new(&app, &access, id, body.0).await?;
-    let row = read(&app, &access, id).await?.ok_or(KnownError::UserNotFound)?;
+    let row = read(&access, id).await?.ok_or(KnownError::UserNotFound)?;
     let (row, team) = Box::pin(new.make(&app, project, row, KnownError::UserNotFound)).await?;
     Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref())))
 }

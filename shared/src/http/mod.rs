@@ -19,7 +19,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 pub use describe::{Describe, Description, Signature};
 pub use json::{Created, Json};
 pub use lambda::{run, run_router};
-pub use route::{HASHING_MEMORY, Interface, MEMORY, Route, TableAction, Verb};
+pub use route::{HASHING_MEMORY, Interface, MEMORY, Named, Route, TableAction, Verb};
 pub use text::{Page, Text};
 
 use crate::{App, content_api, product_api};

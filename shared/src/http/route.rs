@@ -3,6 +3,7 @@
 use axum::routing::MethodFilter;
 
 use crate::model::limit::Limit;
+use crate::model::mail_document::DocumentKind;
 
 /// Memory of a function that hashes no passwords, in MB.
 pub const MEMORY: u16 = 256;
@@ -28,8 +29,8 @@ pub struct Route {
     pub limit: Option<Limit>,
     /// In MB; CPU comes with it.
     pub memory: u16,
-    /// Whether the team that the access token names as selected is read with its user.
-    pub shows_selected_team: bool,
+    /// What is read with who asks, as the request names it.
+    pub reads: &'static [Named],
     /// Whether its body may have fields that it does not name; others refuse them.
     pub ignores_unknown_fields: bool,
     /// Whether its body is not read, whatever its media type.
@@ -57,6 +58,25 @@ pub enum Interface {
     Content,
     /// B: the product API.
     Product,
+}
+
+/// Something that a request names: in its path, its query, its body or its access token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// The user of `user_id`.
+    User,
+    /// Who signs in with the address of `email`.
+    EmailClaim,
+    /// The team of `team_id`, with what the signed-in user and the user of `user_id` are in it.
+    Team,
+    /// The team that the access token names as selected.
+    SelectedTeam,
+    /// The mail document of `id`.
+    Document(DocumentKind),
+    /// The entry of the outbox of `id`.
+    Mail,
+    /// The set of API keys of `id`.
+    KeySet,
 }
 
 /// An IAM action of DynamoDB, without its prefix. A transaction needs those of its writes.
@@ -106,7 +126,7 @@ impl Route {
             errors: &[],
             limit,
             memory: MEMORY,
-            shows_selected_team: false,
+            reads: &[],
             ignores_unknown_fields: false,
             ignores_body: false,
             takes_forms: false,
@@ -180,9 +200,9 @@ impl Route {
         Self { has_oauth_errors: true, ..self.takes_forms() }
     }
 
-    /// For what shows the current user: it has the selected team in the round trip that reads the user.
-    pub const fn shows_selected_team(self) -> Self {
-        Self { shows_selected_team: true, ..self }
+    /// What the request names and the operation needs: it is read in the round trip that reads who asks. `Access` has it at hand.
+    pub const fn reads(self, reads: &'static [Named]) -> Self {
+        Self { reads, ..self }
     }
 
     /// For bodies whose senders are not ours to bind.

@@ -1,13 +1,12 @@
 //! Who asks, and what they may do: the headers of a request become an [`Access`], in the order of WIRE.md §1.4, the first failure wins.
 //!
 //! An operation that takes `Access<Server>` cannot run without the server key, or the admin access token of somebody who owns the project.
-//! Authentication costs one round trip: project, key, user and where it is shown its team are one `BatchGetItem`, beside which the request
+//! Authentication costs one round trip: project, key, user and what the request names are one `BatchGetItem`, beside which the request
 //! is counted; the access token is verified locally. A session is not read: a token outlives its session by its ten minutes at most (WIRE.md §5.5).
 
-use std::collections::HashSet;
 use std::marker::PhantomData;
 
-use axum::extract::{FromRequestParts, OptionalFromRequestParts};
+use axum::extract::{FromRequestParts, OptionalFromRequestParts, RawPathParams};
 use http::HeaderMap;
 use http::request::Parts;
 use secrecy::SecretString;
@@ -18,6 +17,7 @@ use super::error::{Error, KnownError};
 use super::family::header;
 use super::input::Problems;
 use super::limits::Claimed;
+use super::named::Names;
 use crate::App;
 use crate::crypto::token::{self, Claims};
 use crate::http::Route;
@@ -26,10 +26,8 @@ use crate::http::describe::{Describe, Description};
 use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::place::Place;
 use crate::model::project::{ApiKey, KeyKind, Project};
-use crate::model::team::Team;
-use crate::store::Key;
+use crate::store::Store;
 use crate::store::projects::{ProjectRow, api_key_key, project_key};
-use crate::store::teams::{self, TeamRow};
 use crate::store::users::{UserRow, user_key};
 
 /// What stands for "no key" where a key must be text.
@@ -84,7 +82,6 @@ impl Least for Admin {
 }
 
 /// A request that has proved the access type `L` at least.
-#[derive(Debug)]
 pub struct Access<L> {
     pub level: Level,
     pub project: Project,
@@ -92,6 +89,8 @@ pub struct Access<L> {
     pub project_version: u64,
     pub user: Option<CurrentUser>,
     pub place: Place,
+    /// The table, with what the request names ([`Route::reads`]) as it was read with all this. A second look takes the app's.
+    pub first_look: Store,
     least: PhantomData<L>,
 }
 
@@ -100,9 +99,6 @@ pub struct Access<L> {
 pub struct CurrentUser {
     pub row: UserRow,
     pub session_id: SessionId,
-    /// The team that the token names as selected, where the route has it read ([`Route::shows_selected_team`]). The user may have selected
-    /// another since.
-    pub named_team: Option<Team>,
 }
 
 /// A user id in a request, where `me` means the current user.
@@ -308,16 +304,16 @@ pub fn token_error(error: token::Error) -> KnownError {
 
 impl<L: Least> Access<L> {
     async fn of(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let path = RawPathParams::from_request_parts(parts, app).await.ok();
         let headers = Headers::read(&parts.headers, app)?;
         let project_key = project_key(&headers.project);
         let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
         let user_key = headers.claims.as_ref().map(|claims| user_key(&headers.project, claims.sub));
         let route = parts.extensions.get::<Route>();
-        let shown = headers.claims.as_ref().filter(|_| route.is_some_and(|route| route.shows_selected_team));
-        let team_key = shown.and_then(Claims::selected_team).map(|team| teams::team_key(&headers.project, team));
-        let own = [Some(&project_key), key_key.as_ref(), user_key.as_ref(), team_key.as_ref()].into_iter().flatten().cloned();
-        // Each once: the project and its user may be those that the admin access token names.
-        let keys: HashSet<Key> = own.chain(headers.owner().map(AdminToken::keys).unwrap_or_default()).collect();
+        let own = [Some(&project_key), key_key.as_ref(), user_key.as_ref()].into_iter().flatten().cloned();
+        let names = Names { parts, path, claims: headers.claims.as_ref() };
+        let named = names.keys(route.map_or(&[], |route| route.reads), &headers.project);
+        let keys = own.chain(named).chain(headers.owner().map(AdminToken::keys).unwrap_or_default());
         let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
         let place = place(&parts.headers, peer, &app.settings);
         let claimed = headers.claimed(route, &place);
@@ -333,14 +329,17 @@ impl<L: Least> Access<L> {
         headers.prove(&project.project, key.as_ref(), found, app).await?;
         headers.suffice(L::LEVEL)?;
         claimed.count_proved(app).await?;
-        let row = user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?;
-        let team = team_key.and_then(|key| items.take(&key)).map_or(Ok(None), TeamRow::of)?;
-        let user = row.zip(headers.claims).map(|(row, claims)| CurrentUser {
-            row,
-            session_id: claims.refresh_token_id,
-            named_team: team.map(|row| row.team),
-        });
-        Ok(Self { level: headers.level, project: project.project, project_version: project.version, user, place, least: PhantomData })
+        let row = user_key.and_then(|key| items.get(&key)).map(UserRow::of).transpose()?;
+        let user = row.zip(headers.claims).map(|(row, claims)| CurrentUser { row, session_id: claims.refresh_token_id });
+        Ok(Self {
+            level: headers.level,
+            project: project.project,
+            project_version: project.version,
+            user,
+            place,
+            first_look: app.store.knowing(items),
+            least: PhantomData,
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::model::team::Team;
 use crate::model::user::User;
 use crate::store::accounts::Outcome;
 use crate::store::users::UserRow;
-use crate::store::{self, Write};
+use crate::store::{self, Store, Write};
 
 /// How often a change looks again. An account that changes more often within one request is under attack, not in use.
 const TRIES: u32 = 5;
@@ -37,36 +37,24 @@ impl With {
 }
 
 /// The team that a user has selected.
-pub async fn selected_team(app: &App, project: &ProjectId, user: &User) -> Result<Option<Team>, store::Error> {
+pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> Result<Option<Team>, store::Error> {
     match user.selected_team_id {
-        Some(team) => Ok(app.store.team(project, team).await?.map(|row| row.team)),
+        Some(team) => Ok(table.team(project, team).await?.map(|row| row.team)),
         None => Ok(None),
     }
 }
 
-/// The user of an id: read already when it is the current one.
-pub async fn read<L>(app: &App, access: &Access<L>, id: UserId) -> Result<Option<UserRow>, Error> {
+/// The user of an id, at first look: read already when it is the current one.
+pub async fn read<L>(access: &Access<L>, id: UserId) -> Result<Option<UserRow>, Error> {
     match access.user.as_ref().filter(|user| user.row.user.id == id) {
         Some(own) => Ok(Some(own.row.clone())),
-        None => Ok(app.store.user(&access.project.id, id).await?),
+        None => Ok(access.first_look.user(&access.project.id, id).await?),
     }
 }
 
-/// Changes a user: `change` is applied to a fresh copy until nobody interferes. The user as it is afterwards.
+/// Changes a user that is read already: `change` is applied to what was read, and to a fresh copy until nobody interferes. The user as it is afterwards.
 ///
-/// `missing` is the error when there is no such user; an address of somebody else is [`KnownError::UserEmailAlreadyExists`].
-pub async fn change(
-    app: &App,
-    project: &ProjectId,
-    id: UserId,
-    missing: KnownError,
-    change: impl Fn(&mut User) -> Result<With, Error>,
-) -> Result<UserRow, Error> {
-    let row = app.store.user(project, id).await?.ok_or_else(|| missing.clone())?;
-    change_read(app, project, row, missing, change).await
-}
-
-/// Changes a user that is read already, as [`change`] does: one round trip when nobody interferes.
+/// `missing` is the error when there is no such user any more; an address of somebody else is [`KnownError::UserEmailAlreadyExists`].
 pub async fn change_read(
     app: &App,
     project: &ProjectId,

@@ -105,7 +105,6 @@ impl CodeKind for AttemptCode {
 }
 
 /// Client access, with a hint at what the code in the body is for.
-#[derive(Debug)]
 pub struct CodeAccess<K: CodeKind> {
     pub access: Access<Client>,
     /// What the table has under the nonce of the code: good for knowing early whom to read, and for nothing else.

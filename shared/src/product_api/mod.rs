@@ -14,6 +14,7 @@ pub mod input;
 mod layer;
 pub mod limits;
 pub mod literal;
+mod named;
 pub mod oauth_error;
 pub mod teams;
 

@@ -14,7 +14,7 @@ use crate::model::team::{Member, Team, may};
 use crate::model::user::User;
 use crate::store::memberships::{self, MemberRow, TEAM_WRITE, USER_WRITE};
 use crate::store::teams::{self, TeamRow};
-use crate::store::{self, Write};
+use crate::store::{self, Store, Write};
 
 /// A team that the caller may see, with those of its members who were asked for.
 #[derive(Debug)]
@@ -56,10 +56,10 @@ pub fn require(project: &Project, team: TeamId, user: UserId, grants: Option<&BT
 }
 
 /// Reads a team, with `others` of its members. A client needs to be a member, with the permissions `needed`.
-pub async fn enter<L>(app: &App, access: &Access<L>, team: TeamId, others: &[UserId], needed: &[System]) -> Result<Entered, Error> {
+pub async fn enter<L>(table: &Store, access: &Access<L>, team: TeamId, others: &[UserId], needed: &[System]) -> Result<Entered, Error> {
     let own = limited_to(access)?;
     let users: Vec<UserId> = others.iter().copied().chain(own).collect();
-    let (row, members) = app.store.team_and_members(&access.project.id, team, &users).await?;
+    let (row, members) = table.team_and_members(&access.project.id, team, &users).await?;
     if let Some(own) = own {
         let grants = members.iter().find(|member| member.user_id == own && row.is_some()).map(|member| &member.grants);
         for needed in needed {

@@ -1,9 +1,11 @@
 //! The store of a table, by the environment of a Lambda function or by whatever else carries its calls.
 
+use std::sync::Arc;
+
 use aws_smithy_runtime_api::client::http::HttpConnector;
 
-use super::Store;
 use super::retry::Patient;
+use super::{Items, Store};
 use crate::aws::{Client, Endpoint, Service};
 use crate::aws_http::AwsHttp;
 use crate::entropy::Entropy;
@@ -22,6 +24,7 @@ impl Store {
 
     /// A table at an endpoint. What its connector does not get done is tried again ([`super::retry`]).
     pub fn at(endpoint: Endpoint, http: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
-        Self { client: Client::new(endpoint, Patient::new(http, entropy.clone())), table: table.to_owned(), entropy }
+        let client = Client::new(endpoint, Patient::new(http, entropy.clone()));
+        Self { client, table: table.to_owned(), entropy, known: Arc::new(Items::default()) }
     }
 }

@@ -17,7 +17,7 @@ use crate::crypto::digest::Digest;
 use crate::model::id::{KeySetId, ProjectId};
 use crate::model::key_set::{KeyMark, KeySet, NewKeys};
 
-fn set_key(project: &ProjectId, id: KeySetId) -> Key {
+pub fn set_key(project: &ProjectId, id: KeySetId) -> Key {
     Key::new(format!("P#{project}"), format!("KEYS#{id}"))
 }
 

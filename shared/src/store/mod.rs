@@ -42,6 +42,7 @@ pub mod users;
 mod write;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::batch_get_item::BatchGetItemInput;
@@ -67,6 +68,8 @@ pub struct Store {
     client: Client,
     table: String,
     entropy: Entropy,
+    /// What reads by key find without asking, see [`Self::knowing`].
+    known: Arc<Items>,
 }
 
 /// The primary key of an item.
@@ -120,12 +123,25 @@ impl Store {
         &self.table
     }
 
+    /// The same table, whose reads by key find these items as they are here. Only for what is decided once: a second look must see what
+    /// changed since.
+    pub fn knowing(&self, items: Items) -> Self {
+        Self { known: Arc::new(items), ..self.clone() }
+    }
+
     async fn ask<R: Request<Error: ProvideErrorMetadata>>(&self, request: R) -> Result<R::Output, Error> {
         self.client.call(request).await.map_err(failure)
     }
 
-    /// Reads one item: one unit for each 4 KB.
+    /// Reads one item: one unit for each 4 KB, or nothing when it is known.
     async fn get(&self, key: &Key) -> Result<Option<Item>, Error> {
+        match self.known.0.get(key) {
+            Some(found) => Ok(found.clone()),
+            None => self.get_now(key).await,
+        }
+    }
+
+    async fn get_now(&self, key: &Key) -> Result<Option<Item>, Error> {
         let request = GetItemInput::builder().table_name(&self.table).set_key(Some(key.item())).consistent_read(true);
         Ok(self.ask(request).await?.item)
     }
@@ -152,10 +168,13 @@ impl Store {
         Ok(items)
     }
 
-    /// Reads up to 100 items in one round trip: one unit for each 4 KB of each.
+    /// Reads up to 100 items in one round trip: one unit for each 4 KB of each that is not known.
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
-        let mut pending: Vec<Item> = keys.into_iter().map(|key| key.item()).collect();
-        let mut found = HashMap::new();
+        let mut found: HashMap<Key, Option<Item>> = keys.into_iter().map(|key| (key, None)).collect();
+        for (key, item) in &mut found {
+            *item = self.known.0.get(key).cloned().flatten();
+        }
+        let mut pending: Vec<Item> = found.keys().filter(|key| !self.known.0.contains_key(key)).map(Key::item).collect();
         let mut waits = Waits::new(&self.entropy);
         while !pending.is_empty() {
             let keys = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build();
@@ -163,7 +182,7 @@ impl Store {
             let mut answer = self.ask(BatchGetItemInput::builder().request_items(&self.table, keys)).await?;
             for item in answer.responses.as_mut().and_then(|tables| tables.remove(&self.table)).unwrap_or_default() {
                 if let Some(key) = key_of(&item) {
-                    found.insert(key, item);
+                    found.insert(key, Some(item));
                 }
             }
             pending = answer.unprocessed_keys.and_then(|mut tables| tables.remove(&self.table)).map(|rest| rest.keys).unwrap_or_default();
@@ -200,25 +219,25 @@ impl Store {
         match write.clone().send(self).await {
             Ok(()) => Ok(()),
             // An answer was lost before: the item tells whether this write is what now stands in its way.
-            Err((Error::Conflict(_), true)) if write.is_done(self.get(write.key()).await?.as_ref(), &mark) => Ok(()),
+            Err((Error::Conflict(_), true)) if write.is_done(self.get_now(write.key()).await?.as_ref(), &mark) => Ok(()),
             Err((Error::Conflict(failed), _)) => Err(refusal.map_or(Error::Conflict(failed), Error::Limited)),
             Err((error, _)) => Err(error),
         }
     }
 }
 
-/// What a batch of reads found.
+/// What a batch of reads found, and what it did not.
 #[derive(Debug, Default)]
-pub struct Items(HashMap<Key, Item>);
+pub struct Items(HashMap<Key, Option<Item>>);
 
 impl Items {
     pub fn take(&mut self, key: &Key) -> Option<Item> {
-        self.0.remove(key)
+        self.0.remove(key).flatten()
     }
 
     /// The item, which stays to be read again.
     pub fn get(&self, key: &Key) -> Option<Item> {
-        self.0.get(key).cloned()
+        self.0.get(key).cloned().flatten()
     }
 
     /// Reads the entity of an item, which stays to be read again.

@@ -25,7 +25,7 @@ pub struct OutboxRow {
     pub version: u64,
 }
 
-fn entry_key(project: &ProjectId, id: EmailId) -> Key {
+pub fn entry_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(format!("M#{project}#{id}"), "ENTRY")
 }
 

@@ -97,3 +97,23 @@ async fn of_many_who_accept_one_invitation_one_does() {
     assert_eq!(answers.iter().filter(|status| **status == 200).count(), 1, "{answers:?}");
     assert_eq!(members_of(&app, &id).await, [ada.user_id]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn changes_at_the_same_time_are_all_kept() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = team(&app, "Engines", Some(&ada)).await;
+    let server = app.server();
+    for path in [format!("{TEAMS}/{id}"), format!("/api/v1/team-member-profiles/{id}/{}", ada.user_id)] {
+        for round in 0..20 {
+            let (name, image) = (format!("Round {round}"), format!("https://example.com/{round}.png"));
+            let (named, pictured) = tokio::join!(
+                server.patch(&path, json!({ "display_name": name })),
+                server.patch(&path, json!({ "profile_image_url": image })),
+            );
+            assert_eq!((named.status(), pictured.status()), (200, 200), "{}{}", named.text(), pictured.text());
+            let read = server.get(&path).await.json();
+            assert_eq!((&read["display_name"], &read["profile_image_url"]), (&json!(name), &json!(image)), "{path}");
+        }
+    }
+}
