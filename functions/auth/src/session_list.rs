@@ -10,6 +10,7 @@ use shared::model::id::{SessionId, UserId};
 use shared::model::place::Place;
 use shared::model::session::Session;
 use shared::product_api::access::{Level, UserRef};
+use shared::product_api::accounts::read;
 use shared::product_api::cursor;
 use shared::product_api::input::{Ignored, Param, Problems};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
@@ -84,24 +85,13 @@ pub async fn handle(
         user => access.user_id(user.unwrap_or(UserRef::Me))?,
     };
     let project = &access.project.id;
-    let own = access.user.as_ref().filter(|user| user.row.user.id == user_id);
-    let user = match own {
-        Some(own) => own.row.user.clone(),
-        None => {
-            access
-                .first_look
-                .user(project, user_id)
-                .await?
-                .ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?
-                .user
-        }
-    };
+    let user = read(&access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?.user;
     let list = format!("sessions/{user_id}");
     let start = query.cursor.map(|cursor| cursor::decode(&app, project, &list, &cursor)).transpose()?;
     let (now, settings) = (app.clock.now(), &access.project.config.sessions);
     let shown = |session: &Session| session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation);
     let page = app.store.sessions(project, user_id, start, limit, shown).await?;
-    let current = own.map(|own| own.session_id);
+    let current = access.user.as_ref().map(|own| own.session_id);
     Ok(Json(Sessions {
         items: page.sessions.into_iter().map(|session| view(session, current)).collect(),
         is_paginated: true,

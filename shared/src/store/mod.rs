@@ -170,10 +170,11 @@ impl Store {
 
     /// Reads up to 100 items in one round trip: one unit for each 4 KB of each that is not known.
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
-        let mut found: HashMap<Key, Option<Item>> = keys.into_iter().map(|key| (key, None)).collect();
-        for (key, item) in &mut found {
-            *item = self.known.0.get(key).cloned().flatten();
-        }
+        let with_known = |key: Key| {
+            let item = self.known.get(&key);
+            (key, item)
+        };
+        let mut found: HashMap<Key, Option<Item>> = keys.into_iter().map(with_known).collect();
         let mut pending: Vec<Item> = found.keys().filter(|key| !self.known.0.contains_key(key)).map(Key::item).collect();
         let mut waits = Waits::new(&self.entropy);
         while !pending.is_empty() {
