@@ -111,7 +111,7 @@ pub(crate) async fn answer(app: &App, router: Router, request: Request<Body>) ->
     let path = request.uri().path().replacen("/api/latest/", "/api/v1/", 1);
     let verb = if request.method() == "HEAD" { "GET" } else { request.method().as_str() };
     let operation = ROUTES.iter().find(|route| Verb::name(route.verb) == verb && route.matches(&path)).map(|route| route.name);
-    let asked = operation.map(|name| Asked::new(name, request.method(), request.headers(), None));
+    let asked = operation.map(|name| Asked::new(name, request.method(), request.headers(), None, None));
 
     let (parts, body) = request.into_parts();
     let body = whole(body).await;

@@ -23,6 +23,7 @@ use shared::oauth::authorization::{self, Authorization, LIFE, ProviderRequest, P
 use shared::oauth::metadata;
 use shared::oauth::outgoing::Outgoing;
 use shared::product_api::access::{NO_KEY, token_error};
+use shared::product_api::error::KeySlip;
 use shared::product_api::input::{Ignored, Problems};
 use shared::product_api::literal::{BotChallengePhase, True};
 use shared::product_api::{Error, Input, KnownError, limits};
@@ -226,8 +227,7 @@ impl AuthorizeQuery {
             self.error_redirect_url.as_ref(),
             self.after_callback_redirect_url.as_ref(),
         ];
-        let trusted = urls.into_iter().flatten().all(|url| project.redirects().trust_for_oauth(url));
-        if trusted { Ok(()) } else { Err(KnownError::RedirectUrlNotWhitelisted) }
+        urls.into_iter().flatten().try_for_each(|url| project.redirects().check_for_oauth(url)).map_err(KnownError::from)
     }
 }
 
@@ -274,7 +274,7 @@ async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Opt
 
     let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
-    let wrong_key = || KnownError::InvalidPublishableClientKey { project_id: id.to_string() };
+    let wrong_key = || KnownError::InvalidPublishableClientKey { project_id: id.to_string(), slip: KeySlip::None };
     prove_client(app, &project, secret.is_some(), key.as_ref()).map_err(|error| error.unwrap_or_else(wrong_key))?;
     Ok((project, user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?))
 }

@@ -69,9 +69,7 @@ pub async fn handle(
     }
     let claim = access.first_look.email_claim(project, &body.email).await?;
     may_sign_in(&access.project.config, claim.as_ref(), &body.email)?;
-    if !access.project.redirects().trust(&body.callback_url) {
-        return Err(KnownError::RedirectUrlNotWhitelisted.into());
-    }
+    access.project.redirects().check(&body.callback_url)?;
     let now = app.clock.now();
     if claim.is_none() {
         // Whom the rules will reject gets no mail.

@@ -50,9 +50,7 @@ pub async fn handle(
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
-    if !access.project.redirects().trust(&body.callback_url) {
-        return Err(KnownError::RedirectUrlNotWhitelisted.into());
-    }
+    access.project.redirects().check(&body.callback_url)?;
     let claim = access.first_look.email_claim(project, &body.email).await?;
     let now = app.clock.now();
     let exists = claim.is_some();

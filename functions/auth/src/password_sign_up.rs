@@ -63,8 +63,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     if !config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
-    if body.verification_callback_url.as_ref().is_some_and(|url| !access.project.redirects().trust(url)) {
-        return Err(KnownError::RedirectUrlNotWhitelisted.into());
+    if let Some(url) = &body.verification_callback_url {
+        access.project.redirects().check(url)?;
     }
     if !config.sign_up_enabled {
         return Err(KnownError::SignUpNotEnabled.into());

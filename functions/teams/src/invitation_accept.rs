@@ -8,7 +8,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::Code;
-use shared::model::limit::Limit;
+use shared::model::limit::{Limit, Subject};
 use shared::product_api::code_access::{CodeAccess, InvitationCode};
 use shared::product_api::{Error, Input, KnownError};
 use shared::store;
@@ -55,7 +55,8 @@ pub async fn handle(
             None => Ok::<_, store::Error>(None),
         }
     };
-    let (invitation, member) = tokio::try_join!(app.store.try_invitation(project, &body.code, app.clock.now()), member)?;
+    let (invitation, member) =
+        tokio::try_join!(app.store.try_invitation(project, &body.code, &Subject::user(user.id), app.clock.now()), member)?;
     let invitation = invitation?;
     let is_hinted = hint.is_some_and(|hint| hint.team_id == invitation.team_id);
     let member = if is_hinted { member } else { app.store.member(project, invitation.team_id, user.id).await? };

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::limit::Limit;
 use shared::product_api::{Access, Client, Error, Input};
@@ -14,7 +14,7 @@ use crate::invitation_accept::InvitationCodeBody;
 pub const ROUTE: Route = Route::post("teams-invitation-check-code", "/api/v1/team-invitations/accept/check-code")
     .summary("Checks the code of an invitation without accepting it")
     .limit(Limit::Code)
-    .table(&[BatchGetItem, UpdateItem])
+    .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",
         "VERIFICATION_CODE_EXPIRED",
@@ -32,6 +32,6 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<InvitationCodeBody>,
 ) -> Result<Json<ValidInvitationCode>, Error> {
-    app.store.try_invitation(&access.project.id, &body.code, app.clock.now()).await??;
+    app.store.try_invitation(&access.project.id, &body.code, &access.subject(), app.clock.now()).await??;
     Ok(Json(ValidInvitationCode { is_code_valid: true }))
 }

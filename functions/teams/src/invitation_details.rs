@@ -38,14 +38,14 @@ pub async fn handle(
     access: CodeAccess<InvitationCode>,
     Input { body, .. }: Input<InvitationCodeBody>,
 ) -> Result<Json<InvitationDetails>, Error> {
-    let project = &access.access.project.id;
+    let (project, caller) = (&access.access.project.id, access.access.subject());
     let team = async {
         match &access.hint {
             Some(hint) => app.store.team(project, hint.team_id).await,
             None => Ok::<_, store::Error>(None),
         }
     };
-    let (invitation, team) = tokio::try_join!(app.store.try_invitation(project, &body.code, app.clock.now()), team)?;
+    let (invitation, team) = tokio::try_join!(app.store.try_invitation(project, &body.code, &caller, app.clock.now()), team)?;
     let team_id = invitation?.team_id;
     let is_hinted = access.hint.is_some_and(|hint| hint.team_id == team_id);
     let team = if is_hinted { team } else { app.store.team(project, team_id).await? };

@@ -13,7 +13,7 @@ use shared::model::limit::Limit;
 use shared::model::permission::System;
 use shared::model::redirect::RedirectUrl;
 use shared::product_api::teams::enter;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Error, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("teams-invitation-send-code", "/api/v1/team-invitations/send-code")
@@ -44,9 +44,7 @@ pub async fn handle(
     Input { body, .. }: Input<SendInvitation>,
 ) -> Result<Json<SentInvitation>, Error> {
     let entered = enter(&access.first_look, &access, body.team_id, &[], &[System::InviteMembers]).await?;
-    if !access.project.redirects().trust(&body.callback_url) {
-        return Err(KnownError::RedirectUrlNotWhitelisted.into());
-    }
+    access.project.redirects().check(&body.callback_url)?;
     let team = &entered.row.team;
     let (id, writes) = invitation::writes(&app, &access.project.id, access.level, team, &body.email, &body.callback_url)?;
     app.store.transact(writes).await?;

@@ -62,9 +62,7 @@ pub(crate) async fn send<L>(
     if channel.is_verified {
         return Err(KnownError::EmailAlreadyVerified.into());
     }
-    if !access.project.redirects().trust(callback) {
-        return Err(KnownError::RedirectUrlNotWhitelisted.into());
-    }
+    access.project.redirects().check(callback)?;
     app.store.transact(code::verification(app, &access.project.id, access.level, user, channel, callback, app.clock.now())?).await?;
     Ok(Json(SUCCESS))
 }

@@ -9,8 +9,10 @@ use shared::product_api::KnownError;
 pub struct CodeEntry {
     pub code: &'static str,
     pub status: u16,
-    /// Its sentence, when that has nothing of the single case in it.
+    /// When it is answered.
     pub text: String,
+    /// What the developer who gets it can do.
+    pub hint: &'static str,
     /// Names of the fields of `details`.
     pub details: Vec<String>,
 }
@@ -21,6 +23,7 @@ pub fn entries() -> Vec<CodeEntry> {
         code: problem.code(),
         status: problem.status().as_u16(),
         text: problem.to_string(),
+        hint: problem.hint(),
         details: Vec::new(),
     });
     KnownError::samples().map(|error| of(&error)).chain(content).collect()
@@ -28,7 +31,6 @@ pub fn entries() -> Vec<CodeEntry> {
 
 fn of(error: &KnownError) -> CodeEntry {
     let body = error.body();
-    let details: Vec<String> = body["details"].as_object().map(|details| details.keys().cloned().collect()).unwrap_or_default();
-    let text = if details.is_empty() { error.to_string().trim_end_matches([':', ' ']).to_owned() } else { String::new() };
-    CodeEntry { code: error.code(), status: error.status().as_u16(), text, details }
+    let details = body["details"].as_object().map(|details| details.keys().cloned().collect()).unwrap_or_default();
+    CodeEntry { code: error.code(), status: error.status().as_u16(), text: error.meaning().to_owned(), hint: error.hint(), details }
 }

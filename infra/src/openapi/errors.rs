@@ -38,12 +38,16 @@ fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
+fn url() -> ObjectBuilder {
+    text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uri)))
+}
+
 fn content() -> Schema {
     let codes = Problem::ALL.map(Problem::code);
     let error = ["code", "message", "hint", "documentation_url"].into_iter().fold(ObjectBuilder::new(), |error, name| {
         let field = match name {
             "code" => text().enum_values(Some(codes)),
-            "documentation_url" => text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uri))),
+            "documentation_url" => url(),
             _ => text(),
         };
         error.property(name, field).required(name)
@@ -73,6 +77,11 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
         .property("error", error)
         .required("error")
         .property("details", ObjectBuilder::new().description(Some("What belongs to the code; see the list of codes.")))
+        .property("hint", text().description(Some("What the developer who gets the error can do.")))
+        .required("hint")
+        .property("documentation_url", url().description(Some("The page that explains the code.")))
+        .required("documentation_url")
+        .property("request_id", text().description(Some("Id of the request in the logs, of errors with a status from 500.")))
 }
 
 /// Every code, with its status and the fields of its details.

@@ -35,7 +35,8 @@ impl Problem {
         }
     }
 
-    fn hint(self) -> &'static str {
+    /// What whoever gets the error can do.
+    pub fn hint(self) -> &'static str {
         match self {
             Self::AppNotFound => "GET /api/v1/apps lists the apps that there are.",
             Self::RouteNotFound => "The OpenAPI document lists the paths that there are.",

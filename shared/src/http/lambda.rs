@@ -16,7 +16,7 @@ use tower::ServiceExt as _;
 use super::client::PeerAddress;
 use super::log::{self, Asked};
 use super::version::resolved;
-use super::{Interface, Route, fallback_router, router};
+use super::{Interface, RequestId, Route, fallback_router, router};
 use crate::App;
 use crate::content_api::Problem;
 use crate::product_api::KnownError;
@@ -43,9 +43,9 @@ pub async fn run_router(name: &'static str, build: impl FnOnce(&App) -> Router<A
     let app = App::from_env()?;
     let router = build(&app).with_state(app.clone());
     let answer = |request: lambda_http::Request| {
-        let invocation = request.lambda_context_ref().map(|context| context.request_id.clone());
-        let asked = Asked::new(name, request.method(), request.headers(), invocation);
-        let (app, answer) = (app.clone(), router.clone().oneshot(as_received(request)));
+        let request = as_received(request);
+        let asked = asked(name, &request);
+        let (app, answer) = (app.clone(), router.clone().oneshot(request));
         async move {
             let answer = answer.await?;
             asked.answered(&app, &answer);
@@ -81,13 +81,25 @@ impl lambda_http::IntoResponse for Answer {
     }
 }
 
-/// Puts the address that API Gateway saw where handlers look for it, and names the path as its route does.
+/// What the log says of a request.
+fn asked(name: &'static str, request: &lambda_http::Request) -> Asked {
+    let invocation = request.lambda_context_ref().map(|context| context.request_id.clone());
+    Asked::new(name, request.method(), request.headers(), request.extensions().get().cloned(), invocation)
+}
+
+/// Puts what API Gateway says of a request where others look for it: the address of the client and
+/// the id of the request. Names the path as its route does.
 fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
-    let address = match request.request_context_ref() {
-        Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.as_deref().and_then(|ip| ip.parse().ok()),
-        _ => None,
+    let (address, request_id) = match request.request_context_ref() {
+        Some(context @ RequestContext::ApiGatewayV2(of)) => {
+            (of.http.source_ip.as_deref().and_then(|ip| ip.parse().ok()), RequestId::of(context))
+        }
+        _ => (None, None),
     };
     request.extensions_mut().insert(address.map(PeerAddress).unwrap_or_default());
+    if let Some(request_id) = request_id {
+        request.extensions_mut().insert(request_id);
+    }
     *request.uri_mut() = resolved(request.uri());
     request
 }
@@ -114,6 +126,25 @@ mod tests {
         let of = async |body: &'static [u8]| Answer::read(Response::new(axum::body::Body::from(body))).await.0.into_body();
         assert!(matches!(of("{\"name\":\"Zo\u{eb}\"}".as_bytes()).await, lambda_http::Body::Text(text) if text.contains("Zo\u{eb}")));
         assert!(matches!(of(b"\x89PNG").await, lambda_http::Body::Binary(bytes) if bytes == b"\x89PNG"));
+    }
+
+    #[tokio::test]
+    async fn client_and_log_get_the_request_id_of_api_gateways_access_log() {
+        let event = include_str!("../../../events/users/me-read.json");
+        let request = as_received(lambda_http::request::from_str(event).expect("an event"));
+        let app = log::tests::app(None);
+        let (logged, route) = (asked("users-me-read", &request), Route::get("users-me-read", "/api/v1/users/me"));
+        let router = router(&app, route, || async { KnownError::InternalError }).with_state(app.clone());
+        let answer = router.oneshot(request).await.expect("an answer");
+
+        let id = "JKJaXmPLvHcESHA=";
+        for name in ["x-request-id", "x-service-request-id"] {
+            assert_eq!(answer.headers()[name], id);
+        }
+        assert_eq!(logged.line(&app, &answer)["request_id"], id);
+        let body = answer.into_body().collect().await.expect("a body").to_bytes();
+        let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(body["request_id"], id, "the one that a person copies into a report");
     }
 
     #[test]

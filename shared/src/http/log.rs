@@ -22,6 +22,7 @@ use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
+use super::RequestId;
 use crate::App;
 use crate::model::id::ProjectId;
 use crate::product_api::error::ErrorCode;
@@ -62,13 +63,21 @@ pub struct Asked {
     since: Instant,
     method: http::Method,
     project: Option<ProjectId>,
-    /// Of the invocation, as in the lines that Lambda itself writes.
-    request_id: Option<String>,
+    /// Of API Gateway; the answer's own comes before it.
+    request_id: Option<RequestId>,
+    /// Id of the invocation, as in the lines that Lambda itself writes.
+    invocation: Option<String>,
 }
 
 impl Asked {
-    pub fn new(operation: &'static str, method: &http::Method, headers: &HeaderMap, request_id: Option<String>) -> Self {
-        Self { operation, since: Instant::now(), method: method.clone(), project: project(headers), request_id }
+    pub fn new(
+        operation: &'static str,
+        method: &http::Method,
+        headers: &HeaderMap,
+        request_id: Option<RequestId>,
+        invocation: Option<String>,
+    ) -> Self {
+        Self { operation, since: Instant::now(), method: method.clone(), project: project(headers), request_id, invocation }
     }
 
     /// Writes the line of the answer.
@@ -77,7 +86,8 @@ impl Asked {
     }
 
     /// The line of the answer.
-    pub fn line(self, app: &App, response: &Response) -> Value {
+    pub fn line(mut self, app: &App, response: &Response) -> Value {
+        self.request_id = response.extensions().get().cloned().or(self.request_id);
         self.line_of(app, response.status(), response.extensions().get::<ErrorCode>().map(|code| code.0))
     }
 
@@ -99,8 +109,12 @@ impl Asked {
             "duration_ms": millis,
         });
         line.extend(more.as_object().cloned().unwrap_or_default());
-        let optional =
-            [("project", self.project.map(|id| id.to_string())), ("request_id", self.request_id), ("code", code.map(str::to_owned))];
+        let optional = [
+            ("project", self.project.map(|id| id.to_string())),
+            ("request_id", self.request_id.map(|id| id.as_str().to_owned())),
+            ("invocation", self.invocation),
+            ("code", code.map(str::to_owned)),
+        ];
         line.extend(optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))));
         Value::Object(line)
     }
@@ -141,7 +155,7 @@ fn write(line: &Value) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::aws::{Endpoint, Service};
     use crate::aws_http::AwsHttp;
@@ -152,7 +166,7 @@ mod tests {
     use crate::settings::Settings;
     use crate::store::Store;
 
-    fn app(stage: Option<&str>) -> App {
+    pub(in crate::http) fn app(stage: Option<&str>) -> App {
         let settings = Settings {
             api_url: "https://api.test".to_owned(),
             site_url: "https://site.test".to_owned(),
@@ -177,7 +191,8 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("x-stack-project-id", http::HeaderValue::from_static("6fbbf22e-f4b2-4c6e-95a1-beab6fa41063"));
         headers.insert("x-stack-access-token", http::HeaderValue::from_static("a-token"));
-        let asked = Asked::new("users-me-read", &http::Method::GET, &headers, Some("8476a536".to_owned()));
+        let request_id = Some(RequestId::new("JKJaXmPLvHcESHA=".to_owned()));
+        let asked = Asked::new("users-me-read", &http::Method::GET, &headers, request_id, Some("8476a536".to_owned()));
         asked.line_of(&app(stage), StatusCode::from_u16(status).expect("a status"), code)
     }
 
@@ -186,7 +201,7 @@ mod tests {
         let line = line(None, 401, Some("ACCESS_TOKEN_EXPIRED"));
         let expected = json!({
             "level": "INFO", "message": "answered", "operation": "users-me-read", "method": "GET", "status": 401,
-            "code": "ACCESS_TOKEN_EXPIRED", "request_id": "8476a536", "project": "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063",
+            "code": "ACCESS_TOKEN_EXPIRED", "request_id": "JKJaXmPLvHcESHA=", "invocation": "8476a536", "project": "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063",
             "duration_ms": line["duration_ms"],
         });
         assert_eq!(line, expected);

@@ -6,6 +6,7 @@ pub mod describe;
 pub mod json;
 mod lambda;
 pub mod log;
+mod request_id;
 pub mod route;
 mod text;
 pub mod version;
@@ -19,6 +20,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 pub use describe::{Describe, Description, Signature};
 pub use json::{Created, Json};
 pub use lambda::{run, run_router};
+pub use request_id::RequestId;
 pub use route::{HASHING_MEMORY, Interface, MEMORY, Named, Route, TableAction, Verb};
 pub use text::{Page, Text};
 

@@ -7,6 +7,7 @@ use crate::model::code::Code;
 use crate::model::email::Email;
 use crate::model::id::{EmailId, InvitationId, ProjectId};
 use crate::model::invitation::{Invitation, LIFE};
+use crate::model::line;
 use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use crate::model::redirect::RedirectUrl;
 use crate::model::session::after;
@@ -36,7 +37,7 @@ pub fn writes(
     let variables = Map::from_iter([
         ("link".to_owned(), json!(callback.with_query("code", code.text()))),
         ("email".to_owned(), json!(email)),
-        ("team_display_name".to_owned(), json!(team.display_name)),
+        ("team_display_name".to_owned(), json!(line::unlinked(&team.display_name))),
     ]);
     let new = NewEntry {
         to: Recipients::CustomEmails { emails: vec![email.clone()] },

@@ -18,3 +18,5 @@ pub mod ses;
 pub mod smtp;
 #[cfg(feature = "mail")]
 mod smtp_wire;
+#[cfg(feature = "mail")]
+mod undefined;

@@ -6,14 +6,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Output, State, Template, UndefinedBehavior, Value, context};
+use minijinja::value::{Rest, Serde};
+use minijinja::{AutoEscape, Environment, Output, State, Template, UndefinedBehavior, Value, context, filters};
 use mrml::prelude::render::RenderOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use super::undefined;
 use crate::model::outbox_work::Rendering;
 
 /// Largest part of a rendered mail, in bytes.
@@ -103,7 +103,7 @@ impl<'e> Templates<'e> {
     }
 
     fn render(&self, values: &Context, known: &mut Known) -> Rendering {
-        let context = Value::from(Serde(values));
+        let context = values.to_value();
         let subject = self.subject.fill(&context)?;
         // One line, without what could end it.
         let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "");
@@ -118,11 +118,38 @@ impl<'e> Templates<'e> {
             None => to_text(if is_mjml(&body) { &html } else { &body }),
         };
         let text = with_unsubscribe_link(text, values.unsubscribe_link.as_deref());
+        let html = with_unsubscribe_footer(html, values.unsubscribe_link.as_deref());
         Ok((subject, Some(limited(html)?), Some(limited(text)?)))
     }
 }
 
-/// The theme shows the link below the body; the text has no theme.
+impl Context {
+    fn to_value(&self) -> Value {
+        match self.user {
+            Some(_) => Value::from(Serde(self)),
+            None => context! { user => Value::from_object(undefined::Nobody), ..Value::from(Serde(self)) },
+        }
+    }
+}
+
+/// Adds the link to an HTML part that does not show it: MJML, whole documents and themes of a
+/// project may leave it out.
+fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
+    let Some(link) = link else { return html };
+    let escaped = escaped(link);
+    if html.contains(&escaped) || html.contains(link) {
+        return html;
+    }
+    let footer = format!(
+        "<p style=\"margin:0;padding:16px;text-align:center;font:13px/1.5 -apple-system,'Segoe UI',Helvetica,Arial,sans-serif\">\
+         <a href=\"{escaped}\" style=\"color:#5b6775\">Unsubscribe</a></p>"
+    );
+    let end = html.to_ascii_lowercase().rfind("</body>").unwrap_or(html.len());
+    let (before, after) = html.split_at(end);
+    format!("{before}{footer}{after}")
+}
+
+/// The default theme shows the link below the body; the text has no theme.
 fn with_unsubscribe_link(text: String, link: Option<&str>) -> String {
     match link {
         Some(link) if !text.contains(link) => format!("{}\n\n-- \nUnsubscribe: {link}\n", text.trim_end()),
@@ -136,18 +163,30 @@ fn environment<'e>() -> Environment<'e> {
     environment.set_fuel(Some(FUEL));
     environment.set_auto_escape_callback(|name| if matches!(name, BODY | THEME) { AutoEscape::Html } else { AutoEscape::None });
     environment.set_formatter(format_value);
+    environment.add_filter("default", default);
+    environment.add_filter("d", default);
     environment
+}
+
+/// The filter `default`, for which a user without a name has no name: the engine's own replaces
+/// what is undefined alone.
+fn default(state: &State, value: &Value, others: Rest<Value>) -> Result<Value, minijinja::Error> {
+    let value = if value.is_none() { &Value::UNDEFINED } else { value };
+    filters::default(state, value, others)
 }
 
 /// A source that may be compiled.
 struct Part<'e> {
     name: &'static str,
+    source: &'e str,
+    environment: &'e Environment<'e>,
     template: Result<Template<'e, 'e>, String>,
 }
 
 impl<'e> Part<'e> {
     fn of(environment: &'e Environment<'e>, name: &'static str, source: &'e str) -> Self {
-        Self { name, template: environment.template_from_named_str(name, source).map_err(|error| message(name, &error)) }
+        let template = environment.template_from_named_str(name, source).map_err(|error| message(name, &error, None));
+        Self { name, source, environment, template }
     }
 
     fn fill(&self, context: &Value) -> Result<String, String> {
@@ -156,30 +195,45 @@ impl<'e> Part<'e> {
         match template.render_captured_to(context.clone(), &mut output) {
             Ok(_) => String::from_utf8(output.0).map_err(|_| format!("{name}: the output is not UTF-8")),
             Err(_) if output.0.len() >= MAX_OUTPUT => Err(format!("{name}: the output is larger than {MAX_OUTPUT} bytes")),
-            Err(error) => Err(message(name, &error)),
+            Err(error) => {
+                let variables = undefined::diagnose(self.environment, template, self.source, &error, context);
+                Err(message(name, &error, variables))
+            }
         }
     }
 }
 
 /// Escapes text for HTML as MiniJinja does, but for the slash: it is no danger, and a link stays one that a program finds.
+/// What has no value, such as the name of a user without one, is empty.
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), minijinja::Error> {
+    if value.is_none() {
+        return Ok(());
+    }
     let text = value.as_str().filter(|_| *state.auto_escape() == AutoEscape::Html && !value.is_safe());
     let Some(text) = text else { return minijinja::escape_formatter(out, state, value) };
-    for character in text.chars() {
-        match character {
-            '&' => out.write_str("&amp;")?,
-            '<' => out.write_str("&lt;")?,
-            '>' => out.write_str("&gt;")?,
-            '"' => out.write_str("&quot;")?,
-            '\'' => out.write_str("&#x27;")?,
-            other => out.write_char(other)?,
-        }
-    }
-    Ok(())
+    Ok(out.write_str(&escaped(text))?)
 }
 
-fn message(name: &str, error: &minijinja::Error) -> String {
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#x27;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+fn message(name: &str, error: &minijinja::Error, variables: Option<String>) -> String {
     let line = error.line().map(|line| format!(" in line {line}")).unwrap_or_default();
+    if let Some(variables) = variables {
+        return format!("{name}{line}: {variables}");
+    }
     let detail = error.detail().map(|detail| format!(": {detail}")).unwrap_or_default();
     format!("{name}{line}: {}{detail}", error.kind())
 }
@@ -236,7 +290,7 @@ impl Compiled {
 fn in_theme(source: &str, theme: &Part<'_>, subject: &str, body: &str, values: &Context, known: &mut Compiled) -> Result<String, String> {
     let slot = slot(source, subject, values);
     let content = Value::from_safe_string(slot.clone());
-    let context = context! { content => content, subject => subject, ..Value::from(Serde(values)) };
+    let context = context! { content => content, subject => subject, ..values.to_value() };
     let theme = theme.fill(&context)?;
     let theme = if is_mjml(&theme) { known.mjml(THEME, theme)? } else { theme };
     match theme.matches(&slot).count() {

@@ -199,3 +199,86 @@ fn a_text_is_derived_that_reads_as_the_page_does() {
     let text = text.unwrap_or_default();
     assert_eq!(text.trim(), "Plan\n\nSee the page (https://a.test/x?a=1&b=2) & come.\n\n* One\n* Two\n\nhttps://a.test/");
 }
+
+fn to(user: Option<Option<&str>>, source: &str) -> Job {
+    let user = user.map(|name| UserContext { id: "u".to_owned(), display_name: name.map(str::to_owned), primary_email: None });
+    let mut job = own(source, false);
+    job.context.user = user;
+    job
+}
+
+#[test]
+fn whoever_has_no_name_gets_no_name_or_the_one_of_the_template() {
+    let cases = [
+        ("Hello {{ user.display_name }}!", "Hello !", "Hello Ada!"),
+        ("Hello {{ user.display_name or 'there' }}!", "Hello there!", "Hello Ada!"),
+        ("Hello {{ user.display_name | default('there') }}!", "Hello there!", "Hello Ada!"),
+        ("Hello {{ user.display_name | d('there') }}!", "Hello there!", "Hello Ada!"),
+        ("Hello {{ user.display_name | default('there', true) }}!", "Hello there!", "Hello Ada!"),
+        ("Hello{% if user.display_name %} {{ user.display_name }}{% endif %}!", "Hello!", "Hello Ada!"),
+    ];
+    for (source, nameless, named) in cases {
+        for (user, expected) in [(None, nameless), (Some(None), nameless), (Some(Some("Ada")), named)] {
+            let (_, html, text) = render(&to(user, source)).unwrap_or_else(|error| panic!("{source} for {user:?}: {error}"));
+            assert_eq!((html.as_deref(), text.as_deref()), (Some(expected), Some(expected)), "{source} for {user:?}");
+        }
+    }
+    let asks = "{% if user %}user{% else %}nobody{% endif %}";
+    assert_eq!(render(&to(None, asks)).expect("a mail").1.as_deref(), Some("nobody"));
+    assert_eq!(render(&to(Some(None), asks)).expect("a mail").1.as_deref(), Some("user"));
+}
+
+#[test]
+fn every_built_in_mail_renders_for_a_user_without_a_name() {
+    for mail in Builtin::ALL {
+        for user in [None, Some(None)] {
+            let job = of_builtin(mail);
+            let (subject, html, text) =
+                render(&Job { context: Context { user: to(user, "").context.user, ..job.context.clone() }, ..job }).expect("a mail");
+            assert!(![subject, html.unwrap_or_default(), text.unwrap_or_default()].iter().any(|part| part.contains("None")), "{mail:?}");
+        }
+    }
+}
+
+#[test]
+fn an_undefined_variable_is_named_with_its_line_and_the_one_that_was_meant() {
+    let cases = [
+        ("<p>\n{{ user.dispay_name }}", "body.html in line 2: undefined variable `user.dispay_name`; did you mean `user.display_name`?"),
+        ("{{ usr.display_name }}", "body.html in line 1: undefined variable `usr.display_name`; did you mean `user`?"),
+        ("{{ variables.nobody }}", "body.html in line 1: undefined variable `variables.nobody`"),
+        (
+            "{{ project.displayname | upper }}",
+            "body.html in line 1: undefined variable `project.displayname`; did you mean `project.display_name`?",
+        ),
+        ("{% if variables.x %}{% endif %}", "body.html in line 1: undefined variable `variables.x`"),
+        ("{% for x in variables.items %}{% endfor %}", "body.html in line 1: undefined variable `variables.items`"),
+    ];
+    for (source, expected) in cases {
+        for user in [None, Some(None), Some(Some("Ada"))] {
+            assert_eq!(error(&to(user, source)), expected);
+        }
+    }
+    assert_eq!(error(&Job { subject: "{{ nothing }}".to_owned(), ..own("", false) }), "subject in line 1: undefined variable `nothing`");
+    let inner = error(&own("{% for x in [{}] %}\n{{ x.y }}{% endfor %}", false));
+    assert!(inner.starts_with("body.html in line 2: undefined"), "{inner}");
+}
+
+#[test]
+fn every_kind_of_mail_that_can_be_refused_has_the_link_once_in_its_html() {
+    let mjml = "<mjml><mj-body><mj-section><mj-column><mj-text>Hello{0}</mj-text></mj-column></mj-section></mj-body></mjml>";
+    let own_link = "<a href=\"{{ unsubscribe_link }}\">No more</a>";
+    let page = "<!doctype html><html><body>Hello{0}</BODY></html>";
+    for (source, theme) in [(mjml, true), (page, true), ("<p>Hello{0}", true), ("<p>Hello{0}", false)] {
+        for own_link in ["", own_link] {
+            let mut job = own(&source.replace("{0}", own_link), theme);
+            job.context.unsubscribe_link = Some("https://a.test/u?code=1&x=2".to_owned());
+            let (_, html, _) = render(&job).expect("a mail");
+            let html = html.unwrap_or_default();
+            let links = html.matches("https://a.test/u?code=1&amp;x=2").count();
+            assert_eq!(links, if theme && source.starts_with("<p>") && !own_link.is_empty() { 2 } else { 1 }, "{source}: {html}");
+            assert!(
+                !html.to_lowercase().contains("</body>") || html.to_lowercase().rfind("unsubscribe") < html.to_lowercase().rfind("</body>")
+            );
+        }
+    }
+}

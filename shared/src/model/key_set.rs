@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::id::KeySetId;
+use super::line;
 use super::project::{ApiKey, KeyKind};
 use crate::crypto::digest::Digest;
 use crate::entropy::Entropy;
@@ -80,7 +81,7 @@ impl KeySet {
     }
 
     pub fn is_description(text: &str) -> bool {
-        text.chars().count() <= MAX_DESCRIPTION && !text.chars().any(char::is_control)
+        line::is_line(text, MAX_DESCRIPTION)
     }
 }
 

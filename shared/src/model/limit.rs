@@ -224,6 +224,12 @@ impl Limits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject(String);
 
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl Subject {
     /// An IPv4 address, or the /64 of an IPv6 address: the least that a provider gives to one customer (RFC 6177).
     pub fn address(ip: IpAddr) -> Self {

@@ -13,6 +13,7 @@ pub mod invitation;
 mod json_text;
 pub mod key_set;
 pub mod limit;
+pub mod line;
 pub mod mail_document;
 pub mod mail_quota;
 pub mod mail_server;

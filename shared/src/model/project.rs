@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::id::ProjectId;
+use super::line;
 use super::mail_server::MailServer;
 use super::outbox::DEFAULT_THEME;
 use super::password;
@@ -248,7 +249,7 @@ impl Project {
 
     /// Whether a text can be the name of a project: one line of 1 to 256 characters.
     pub fn is_name(text: &str) -> bool {
-        !text.trim().is_empty() && text.chars().count() <= 256 && !text.chars().any(char::is_control)
+        !text.trim().is_empty() && line::is_line(text, 256)
     }
 
     pub fn redirects(&self) -> Rules<'_> {
@@ -286,6 +287,11 @@ impl KeyKind {
             Self::SecretServer => "ssk_",
             Self::SuperSecretAdmin => "sak_",
         }
+    }
+
+    /// The kind whose prefix a text has.
+    pub fn of(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))
     }
 }
 

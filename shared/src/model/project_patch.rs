@@ -9,6 +9,7 @@ use url::Url;
 use utoipa::ToSchema;
 
 use super::id::{ProjectId, TeamId};
+use super::line;
 use super::mail_server::MailServerInput;
 use super::password;
 use super::permission::{Occasion, PermissionId};
@@ -467,7 +468,7 @@ impl EmailInput {
                 let email = self.sender_email.as_deref().and_then(|text| super::email::Email::parse(text).ok());
                 let email = email.ok_or_else(|| invalid("config.email_config.sender_email", "must be an e-mail address"))?;
                 let sender_name = self.sender_name.filter(|name| !name.is_empty());
-                if sender_name.as_deref().is_some_and(|name| name.chars().any(char::is_control) || name.len() > 256) {
+                if sender_name.as_deref().is_some_and(|name| !line::is_line(name, 256)) {
                     return Err(invalid("config.email_config.sender_name", "must be one line of at most 256 characters"));
                 }
                 let server = MailServerInput { host: self.host, port: self.port, username: self.username, password: self.password };

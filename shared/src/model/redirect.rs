@@ -1,7 +1,7 @@
 //! Which URLs a project's users may be sent to (WIRE.md §4.1). An open redirect gives away codes, so what is not clearly trusted is not.
 
 use serde::{Deserialize, Serialize};
-use url::{Host, Url};
+use url::{Host, Origin, Url};
 use utoipa::ToSchema;
 
 /// Scheme of native apps, for OAuth alone.
@@ -85,23 +85,55 @@ impl Rules<'_> {
     pub fn trust_for_oauth(&self, url: &RedirectUrl) -> bool {
         url.url().scheme() == NATIVE_SCHEME || self.trust(url)
     }
+
+    /// [`Self::trust`], with what to do about it when the URL is not trusted.
+    pub fn check(&self, url: &RedirectUrl) -> Result<(), Untrusted> {
+        if self.trust(url) { Ok(()) } else { Err(Untrusted::of(url)) }
+    }
+
+    /// [`Self::trust_for_oauth`], with what to do about it when the URL is not trusted.
+    pub fn check_for_oauth(&self, url: &RedirectUrl) -> Result<(), Untrusted> {
+        if self.trust_for_oauth(url) { Ok(()) } else { Err(Untrusted::of(url)) }
+    }
 }
 
-/// `localhost`, a name below it, or 127.0.0.0/8; any scheme that could not run code, any port.
+/// Why a user may not be sent to a URL. It names the origin alone: the rest may have a code in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Untrusted {
+    #[error("redirect URL {origin} is not trusted: add its domain to the project's trusted domains (`config.domains`){localhost}")]
+    Domain { origin: String, localhost: &'static str },
+    #[error("redirect URL with the scheme {scheme} is not trusted: only http and https URLs can be")]
+    Scheme { scheme: String },
+    #[error("redirect URL {origin} is not trusted: it has a user name or a password before its host")]
+    Credentials { origin: String },
+}
+
+impl Untrusted {
+    fn of(url: &RedirectUrl) -> Self {
+        let url = url.url();
+        if !matches!(url.scheme(), "http" | "https") {
+            return Self::Scheme { scheme: url.scheme().to_owned() };
+        }
+        let origin = Origin::ascii_serialization(&url.origin());
+        if !url.username().is_empty() || url.password().is_some() {
+            return Self::Credentials { origin };
+        }
+        let localhost = if is_localhost(url) { ", or turn on `config.allow_localhost` for development" } else { "" };
+        Self::Domain { origin, localhost }
+    }
+}
+
+/// `localhost`, a name below it, or 127.0.0.0/8, at any port. Other schemes than http and https may
+/// name the host `localhost` and open anything, such as an app (`intent:`).
 fn is_localhost(url: &Url) -> bool {
-    if matches!(url.scheme(), "javascript" | "data" | "vbscript" | "file" | "blob") {
+    if !matches!(url.scheme(), "http" | "https") {
         return false;
     }
     match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost") || is_loopback_name(name),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(_)) | None => false,
     }
-}
-
-/// A scheme that is not special keeps `127.0.0.1` as a name.
-fn is_loopback_name(name: &str) -> bool {
-    name.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback())
 }
 
 fn matches(pattern: &str, url: &Url) -> bool {
@@ -190,13 +222,40 @@ mod tests {
     #[test]
     fn localhost_is_a_setting() {
         let rules = |allow_localhost| Rules { allow_localhost, domains: &[] };
-        for url in ["http://localhost:3000/x", "https://app.localhost", "http://127.0.0.1:1", "http://127.9.9.9", "exp://127.0.0.1:19000"] {
+        for url in ["http://localhost:3000/x", "https://app.localhost", "http://127.0.0.1:1", "http://127.9.9.9"] {
             let url = RedirectUrl::parse(url).expect("a URL");
             assert!(rules(true).trust(&url) && !rules(false).trust(&url), "{url:?}");
         }
         for url in ["http://localhost.evil.test", "http://128.0.0.1", "javascript://localhost/%0aalert(1)", "http://localhost@evil.test"] {
             assert!(!rules(true).trust(&RedirectUrl::parse(url).expect("a URL")), "{url}");
         }
+    }
+
+    #[test]
+    fn localhost_of_another_scheme_that_opens_an_app_or_a_page_of_the_browser_is_refused() {
+        let rules = Rules { allow_localhost: true, domains: &[] };
+        for url in
+            ["intent://localhost#Intent;end", "view-source://localhost", "exp://127.0.0.1:19000", "ftp://localhost/", "x://localhost"]
+        {
+            let url = RedirectUrl::parse(url).expect("a URL");
+            assert!(matches!(rules.check(&url), Err(Untrusted::Scheme { .. })), "{url:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_origin_and_the_setting_and_nothing_else_of_the_url() {
+        let rules = Rules { allow_localhost: false, domains: &[] };
+        let refusal = |url: &str| rules.check(&RedirectUrl::parse(url).expect("a URL")).expect_err("a refusal").to_string();
+        assert_eq!(
+            refusal("https://app.example.com/reset?code=secret#token"),
+            "redirect URL https://app.example.com is not trusted: add its domain to the project's trusted domains (`config.domains`)"
+        );
+        let local = refusal("http://localhost:4000/x");
+        assert!(local.contains("http://localhost:4000 is not trusted") && local.ends_with("`config.allow_localhost` for development"));
+        assert_eq!(
+            refusal("https://ada:secret@app.example.com/"),
+            "redirect URL https://app.example.com is not trusted: it has a user name or a password before its host"
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::id::{TeamId, UserId};
+use super::line;
 use super::metadata::Metadata;
 use super::permission::{Grant, PermissionId, Rbac, Scope, System};
 use super::profile_image::ProfileImage;
@@ -82,7 +83,7 @@ impl Team {
     pub fn personal(id: TeamId, user: &User, now: Timestamp) -> Self {
         let name = user.display_name.as_deref().or_else(|| user.primary().map(|channel| channel.value.as_str()));
         let name = name.map_or_else(|| NAMELESS.to_owned(), |name| format!("{name}'s team"));
-        Self::new(id, name.chars().take(MAX_NAME).collect(), now)
+        Self::new(id, line::to_line(&name, MAX_NAME), now)
     }
 }
 
@@ -94,7 +95,7 @@ pub struct TeamName(pub String);
 impl<E: DeserializeError> Deserr<E> for TeamName {
     fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        let is_name = !text.trim().is_empty() && text.chars().count() <= MAX_NAME && !text.chars().any(char::is_control);
+        let is_name = !text.trim().is_empty() && line::is_line(&text, MAX_NAME);
         if is_name { Ok(Self(text)) } else { Err(rejected("must be one line of 1 to 256 characters", location)) }
     }
 }

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::email::Email;
 use super::id::ProviderAccountId;
+use super::line;
 use super::provider_account::is_account_id;
 use super::user::{MAX_ACCOUNTS, ProviderAccount};
 use crate::crypto::password::Hash;
@@ -83,8 +84,7 @@ macro_rules! from_text {
 }
 
 from_text!(DisplayName, "must be one line of at most 256 characters", |text| {
-    let is_line = text.chars().count() <= MAX_NAME && !text.chars().any(char::is_control);
-    is_line.then(|| Self((!text.trim().is_empty()).then_some(text)))
+    line::is_line(&text, MAX_NAME).then(|| Self((!text.trim().is_empty()).then_some(text)))
 });
 
 from_text!(Note, "must have at most 4096 characters", |text| (text.chars().count() <= MAX_NOTE).then_some(Self(text)));

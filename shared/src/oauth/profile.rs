@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::email::Email;
+use crate::model::line;
 
 /// An account at a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +85,12 @@ impl Fields {
         let (email, email_verified) = email.map_or((None, false), |(email, verified)| (Some(email), verified));
         Ok(Profile {
             account_id,
-            name: self.names.iter().find_map(|pointer| text(pointer)).map(|name| name.chars().take(MAX_NAME).collect()),
+            name: self
+                .names
+                .iter()
+                .filter_map(|pointer| text(pointer))
+                .map(|name| line::to_line(name, MAX_NAME))
+                .find(|name| !name.trim().is_empty()),
             email,
             email_verified,
             picture: self.picture.and_then(text).filter(|url| url.starts_with("https://") && url.len() <= MAX_PICTURE).map(str::to_owned),

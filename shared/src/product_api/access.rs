@@ -13,7 +13,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 
 use super::admin_token::{self, AdminToken};
-use super::error::{Error, KnownError};
+use super::error::{Error, KeySlip, KnownError};
 use super::family::header;
 use super::input::Problems;
 use super::limits::Claimed;
@@ -24,6 +24,7 @@ use crate::http::Route;
 use crate::http::client::{PeerAddress, place};
 use crate::http::describe::{Describe, Description};
 use crate::model::id::{ProjectId, SessionId, UserId};
+use crate::model::limit::Subject;
 use crate::model::place::Place;
 use crate::model::project::{ApiKey, KeyKind, Project};
 use crate::store::Store;
@@ -50,6 +51,15 @@ impl Level {
             Self::Client => "client",
             Self::Server => "server",
             Self::Admin => "admin",
+        }
+    }
+
+    /// The kind of key that proves it.
+    fn key(self) -> KeyKind {
+        match self {
+            Self::Client => KeyKind::PublishableClient,
+            Self::Server => KeyKind::SecretServer,
+            Self::Admin => KeyKind::SuperSecretAdmin,
         }
     }
 }
@@ -135,6 +145,11 @@ impl<L> Access<L> {
         self.user.as_ref().ok_or(KnownError::CannotGetOwnUserWithoutUser)
     }
 
+    /// Whom attempts are counted by: the current user, or the address that the request came from.
+    pub fn subject(&self) -> Subject {
+        self.user.as_ref().map_or_else(|| Subject::address(self.place.ip), |user| Subject::user(user.row.user.id))
+    }
+
     /// The user that a request is about: a client may name itself alone.
     pub fn user_id(&self, user: UserRef) -> Result<UserId, KnownError> {
         let own = self.user.as_ref().map(|user| user.row.user.id);
@@ -162,6 +177,8 @@ struct Headers<'a> {
     level: Level,
     project: ProjectId,
     key: Option<SecretString>,
+    /// What may be wrong with the key, for the error when there is one.
+    slip: KeySlip,
     claims: Option<Claims>,
     /// What is wrong with it is said once the project is known to be there.
     admin_token: Option<Result<AdminToken, KnownError>>,
@@ -169,18 +186,26 @@ struct Headers<'a> {
     has_override_key: bool,
 }
 
-const KEY_HEADERS: [(&str, Level, KeyKind); 3] = [
-    ("publishable-client-key", Level::Client, KeyKind::PublishableClient),
-    ("secret-server-key", Level::Server, KeyKind::SecretServer),
-    ("super-secret-admin-key", Level::Admin, KeyKind::SuperSecretAdmin),
+const KEY_HEADERS: [(&str, KeyKind); 3] = [
+    ("publishable-client-key", KeyKind::PublishableClient),
+    ("secret-server-key", KeyKind::SecretServer),
+    ("super-secret-admin-key", KeyKind::SuperSecretAdmin),
 ];
+
+/// Longest malformed id that an error repeats: a UUID's length. Keys and tokens are longer, and one
+/// of them may have come in the wrong header.
+const MAX_ECHO: usize = 36;
+
+fn echoed(id: &str) -> &str {
+    if id.len() <= MAX_ECHO { id } else { "…" }
+}
 
 impl<'a> Headers<'a> {
     /// Steps 3 to 9 of WIRE.md §1.4.
     fn read(headers: &'a HeaderMap, app: &App) -> Result<Self, KnownError> {
         let mut keys = Vec::with_capacity(KEY_HEADERS.len());
-        for (name, level, _) in KEY_HEADERS {
-            keys.push((level, header(headers, name)?));
+        for (name, kind) in KEY_HEADERS {
+            keys.push((kind, header(headers, name)?));
         }
         let admin_token = header(headers, "admin-access-token")?;
         let Some(text) = header(headers, "access-type")? else {
@@ -192,14 +217,19 @@ impl<'a> Headers<'a> {
             return Err(KnownError::AccessTypeWithoutProjectId { request_type: level.name().to_owned() });
         };
         let project = ProjectId::parse(id);
-        let named = project.as_ref().map_or(id, ProjectId::as_str);
+        let named = project.as_ref().map_or_else(|_| echoed(id), ProjectId::as_str);
         let claims = header(headers, "access-token")?.map(|token| read_token(token, named, headers, app)).transpose()?;
-        let project = project.map_err(|_| KnownError::CurrentProjectNotFound { project_id: id.to_owned() })?;
-        let key = keys.into_iter().find(|(of, _)| *of == level).and_then(|(_, key)| key).filter(|key| *key != NO_KEY);
+        let project = project.map_err(|_| KnownError::CurrentProjectNotFound { project_id: echoed(id).to_owned() })?;
+        for (_, key) in &mut keys {
+            *key = key.filter(|key| *key != NO_KEY);
+        }
+        let wanted = level.key();
+        let key = keys.iter().find(|(kind, _)| *kind == wanted).and_then(|(_, key)| *key);
         Ok(Self {
             level,
             project,
             key: key.map(|key| SecretString::from(key.to_owned())),
+            slip: KeySlip::of(wanted, &keys),
             claims,
             admin_token: admin_token.map(|text| AdminToken::read(text, app)),
             branch: header(headers, "branch-id")?.unwrap_or("main"),
@@ -220,29 +250,26 @@ impl<'a> Headers<'a> {
     }
 
     fn prove_by_key(&self, project: &Project, key: Option<&ApiKey>, app: &App) -> Result<(), KnownError> {
-        let project_id = project.id.to_string();
-        let Some((_, _, kind)) = KEY_HEADERS.iter().find(|(_, level, _)| *level == self.level) else {
-            return Err(KnownError::InvalidAccessType);
-        };
-        let opens = key.is_some_and(|key| key.opens(*kind, app.clock.now()));
+        let (project_id, slip) = (project.id.to_string(), self.slip);
+        let opens = key.is_some_and(|key| key.opens(self.level.key(), app.clock.now()));
         match (self.level, &self.key, opens) {
             (_, Some(_), true) => Ok(()),
             (Level::Client, None, _) if project.config.require_publishable_client_key => {
                 Err(KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project_id) })
             }
             (Level::Client, None, _) => Ok(()),
-            (Level::Client, Some(_), false) => Err(KnownError::InvalidPublishableClientKey { project_id }),
-            (Level::Server, None, _) => Err(KnownError::ServerAuthenticationRequired),
-            (Level::Server, Some(_), false) => Err(KnownError::InvalidSecretServerKey { project_id }),
-            (Level::Admin, None, _) => Err(KnownError::AdminAuthenticationRequired),
-            (Level::Admin, Some(_), false) => Err(KnownError::InvalidSuperSecretAdminKey { project_id }),
+            (Level::Client, Some(_), false) => Err(KnownError::InvalidPublishableClientKey { project_id, slip }),
+            (Level::Server, None, _) => Err(KnownError::ServerAuthenticationRequired(slip)),
+            (Level::Server, Some(_), false) => Err(KnownError::InvalidSecretServerKey { project_id, slip }),
+            (Level::Admin, None, _) => Err(KnownError::AdminAuthenticationRequired(slip)),
+            (Level::Admin, Some(_), false) => Err(KnownError::InvalidSuperSecretAdminKey { project_id, slip }),
         }
     }
 
     /// Steps 12 to 14: there is one branch, and the access type is enough for the operation.
     fn suffice(&self, least: Level) -> Result<(), KnownError> {
         if self.branch != "main" {
-            return Err(KnownError::BranchDoesNotExist { branch_id: self.branch.to_owned() });
+            return Err(KnownError::BranchDoesNotExist { branch_id: echoed(self.branch).to_owned() });
         }
         if self.level >= least {
             return Ok(());

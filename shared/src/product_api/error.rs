@@ -1,6 +1,12 @@
 //! The errors of interface B: the variant is the `code`, its fields are the `details`, its message is the `error`.
 //!
 //! Codes, statuses and details are the contract (WIRE.md §2.2, decisions 2 and 3); the sentences are ours and may change.
+//! What each code means and what to do about it is in [`catalog`].
+
+mod catalog;
+mod key_slip;
+
+use std::borrow::Cow;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -8,11 +14,15 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use strum::{EnumIter, IntoEnumIterator as _, IntoStaticStr, VariantNames};
 
+pub use catalog::Entry;
+pub use key_slip::KeySlip;
+
 use super::limits;
 use crate::model::code::Rejected;
 use crate::model::limit::Refused;
 use crate::model::password::Unacceptable;
 use crate::model::permission;
+use crate::model::redirect::Untrusted;
 use crate::model::user::RestrictedReason;
 use crate::store;
 
@@ -22,7 +32,7 @@ use crate::store;
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum KnownError {
     #[error("the body cannot be read: {0}")]
-    BodyParsingError(#[serde(skip)] &'static str),
+    BodyParsingError(#[serde(skip)] Cow<'static, str>),
     #[error("{message}")]
     SchemaError { message: String },
     #[error("a key was sent without an access type")]
@@ -35,18 +45,30 @@ pub enum KnownError {
     AccessTypeRequired,
     #[error("the access type {actual_access_type} is not enough for this operation")]
     InsufficientAccessType { actual_access_type: String, allowed_access_types: Vec<&'static str> },
-    #[error("the publishable client key is not one of project {project_id}")]
-    InvalidPublishableClientKey { project_id: String },
-    #[error("the secret server key is not one of project {project_id}")]
-    InvalidSecretServerKey { project_id: String },
-    #[error("the super secret admin key is not one of project {project_id}")]
-    InvalidSuperSecretAdminKey { project_id: String },
+    #[error("the publishable client key is not one of project {project_id}{slip}")]
+    InvalidPublishableClientKey {
+        project_id: String,
+        #[serde(skip)]
+        slip: KeySlip,
+    },
+    #[error("the secret server key is not one of project {project_id}{slip}")]
+    InvalidSecretServerKey {
+        project_id: String,
+        #[serde(skip)]
+        slip: KeySlip,
+    },
+    #[error("the super secret admin key is not one of project {project_id}{slip}")]
+    InvalidSuperSecretAdminKey {
+        project_id: String,
+        #[serde(skip)]
+        slip: KeySlip,
+    },
     #[error("the project requires a publishable client key")]
     PublishableClientKeyRequiredForProject { project_id: Option<String> },
-    #[error("this operation needs the secret server key")]
-    ServerAuthenticationRequired,
-    #[error("this operation needs the super secret admin key")]
-    AdminAuthenticationRequired,
+    #[error("server access requires the secret server key{0}")]
+    ServerAuthenticationRequired(#[serde(skip)] KeySlip),
+    #[error("admin access requires the super secret admin key{0}")]
+    AdminAuthenticationRequired(#[serde(skip)] KeySlip),
     #[error("the admin access token cannot be read")]
     UnparsableAdminAccessToken,
     #[error("the admin access token has expired")]
@@ -111,8 +133,8 @@ pub enum KnownError {
     UserDoesNotHavePassword,
     #[error("the old password is wrong")]
     PasswordConfirmationMismatch,
-    #[error("the URL is not on a domain that the project trusts")]
-    RedirectUrlNotWhitelisted,
+    #[error("{0}")]
+    RedirectUrlNotWhitelisted(#[serde(skip)] String),
     #[error("there is no such code")]
     VerificationCodeNotFound,
     #[error("the code has expired")]
@@ -202,7 +224,7 @@ pub enum KnownError {
     MethodNotAllowed,
     #[error("the body is larger than {max_bytes} bytes")]
     BodyTooLarge { max_bytes: usize },
-    #[error("something went wrong on our side; the request id names it")]
+    #[error("something went wrong on our side; the log has the reason under the request id")]
     InternalError,
     #[error("the service is overloaded; try again soon")]
     ServiceUnavailable,
@@ -311,7 +333,7 @@ const OWN_CODES: &[&str] = &[
 #[derive(Debug, Clone, Copy)]
 pub struct ErrorCode(pub &'static str);
 
-/// Put among an answer's extensions, for a layer that writes the error in another form.
+/// Put among an answer's extensions, for the layer to write the body.
 #[derive(Debug, Clone)]
 pub struct Answered(pub KnownError);
 
@@ -323,7 +345,7 @@ impl KnownError {
         self.into()
     }
 
-    /// Every error once, with empty details: for the API document.
+    /// Every error once, with empty details.
     pub fn samples() -> impl Iterator<Item = Self> {
         Self::iter()
     }
@@ -344,7 +366,7 @@ impl KnownError {
         use KnownError::*;
         match self {
             InvalidPublishableClientKey { .. } | InvalidSecretServerKey { .. } | InvalidSuperSecretAdminKey { .. }
-            | PublishableClientKeyRequiredForProject { .. } | ServerAuthenticationRequired | AdminAuthenticationRequired
+            | PublishableClientKeyRequiredForProject { .. } | ServerAuthenticationRequired(_) | AdminAuthenticationRequired(_) | AccessTypeRequired
             | UnparsableAdminAccessToken | AdminAccessTokenExpired { .. } | AdminAccessTokenIsNotAdmin | AdminAccessTokenUserNotFound
             | ExpectedInternalProject | UnparsableAccessToken
             | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
@@ -372,7 +394,7 @@ impl KnownError {
         }
     }
 
-    /// The body of the answer: `{code, error, details?}`.
+    /// What the answer's body says of the error itself: `{code, error, details?}`.
     pub fn body(&self) -> Value {
         let mut body = serde_json::to_value(self).unwrap_or_else(|_| json!({ "code": self.code() }));
         body["error"] = Value::String(self.to_string());
@@ -383,9 +405,10 @@ impl KnownError {
     }
 }
 
+/// Everything but the body, which the layer writes: it knows where the documentation is.
 impl IntoResponse for KnownError {
     fn into_response(self) -> Response {
-        let mut response = (self.status(), super::super::http::Json(self.body())).into_response();
+        let mut response = self.status().into_response();
         let headers = response.headers_mut();
         if self.status() == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Gatelet"));
@@ -423,6 +446,18 @@ impl From<Rejected> for KnownError {
             Rejected::AlreadyUsed => Self::VerificationCodeAlreadyUsed,
             Rejected::TooManyAttempts => Self::VerificationCodeMaxAttemptsReached,
         }
+    }
+}
+
+impl From<Untrusted> for KnownError {
+    fn from(untrusted: Untrusted) -> Self {
+        Self::RedirectUrlNotWhitelisted(untrusted.to_string())
+    }
+}
+
+impl From<Untrusted> for Error {
+    fn from(untrusted: Untrusted) -> Self {
+        Self::Known(untrusted.into())
     }
 }
 
@@ -497,7 +532,7 @@ mod tests {
     #[test]
     fn a_body_has_details_only_when_there_are_any() {
         insta::assert_snapshot!(KnownError::UserNotFound.body(), @r#"{"code":"USER_NOT_FOUND","error":"there is no such user"}"#);
-        insta::assert_snapshot!(KnownError::BodyParsingError("x").body(), @r#"{"code":"BODY_PARSING_ERROR","error":"the body cannot be read: x"}"#);
+        insta::assert_snapshot!(KnownError::BodyParsingError("x".into()).body(), @r#"{"code":"BODY_PARSING_ERROR","error":"the body cannot be read: x"}"#);
         let long = KnownError::PasswordTooLong { max_length: 128 };
         insta::assert_snapshot!(long.body(), @r#"{"code":"PASSWORD_TOO_LONG","details":{"maxLength":128},"error":"the password must have at most 128 characters"}"#);
     }

@@ -2,12 +2,11 @@
 //!
 //! Both are in one body, as neither forbids the other's fields. The layer writes it, because some errors are found before the operation runs.
 
-use axum::body::Body;
-use axum::response::Response;
 use serde::Serialize;
+use serde_json::Value;
 use strum::{IntoStaticStr, VariantNames};
 
-use super::error::{Answered, KnownError};
+use super::error::KnownError;
 
 /// `error` of RFC 6749 §5.2; the last two are those of §4.1.2.1, which that section lacks and clients know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
@@ -44,15 +43,10 @@ impl From<&KnownError> for OauthErrorCode {
     }
 }
 
-/// Writes an error as OAuth has it; an answer that is none stays as it is.
-pub(super) fn in_form(response: Response) -> Response {
-    let (mut parts, body) = response.into_parts();
-    let Some(Answered(error)) = parts.extensions.remove::<Answered>() else { return Response::from_parts(parts, body) };
-    let code = parts.extensions.remove().unwrap_or_else(|| OauthErrorCode::from(&error));
-    let mut body = error.body();
-    body["error"] = <&str>::from(code).into();
+/// Gives the body of an error the members of OAuth; `code` is in place of the one that the error has.
+pub(super) fn describe(error: &KnownError, code: Option<OauthErrorCode>, body: &mut Value) {
+    body["error"] = <&str>::from(code.unwrap_or_else(|| error.into())).into();
     body["error_description"] = description(&error.to_string()).into();
-    Response::from_parts(parts, Body::from(body.to_string()))
 }
 
 /// A sentence in the characters that RFC 6749 §5.2 allows: printable ASCII without quotes and backslashes.

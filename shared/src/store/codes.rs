@@ -3,12 +3,14 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | code | `C#<P>#<purpose>#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
-//! | code of an invitation | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | the same |
+//! | code of an invitation | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | ½ unit to try, 2 to redeem in a transaction |
+//! | tries of a caller at it | the same | `TRIES#<caller>` | 1 unit for each |
 //! | attempt code of a second factor | `C#<P>#mfa#<digest of the nonce>` | `CODE` | the same |
 //!
 //! A code is kept under its nonce, the 39 characters that are not typed: whoever guesses at the typed six tries the same item, so one
 //! update counts the attempt, finds the code and gives it, whether the guess was right or wrong. The digest of the whole code is in the
-//! item and is compared in constant time.
+//! item and is compared in constant time. The code of an invitation travels in links that others may see, so its attempts are counted for
+//! each caller: otherwise a stranger could use up those of the invited.
 
 use jiff::Timestamp;
 use subtle::ConstantTimeEq;
@@ -16,9 +18,10 @@ use subtle::ConstantTimeEq;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Error, Key, Store, Write, entity, integer, number, string};
+use super::{Error, Item, Key, Store, Write, entity, integer, number, string, table};
 use crate::model::code::{Code, Purpose, Rejected, StoredCode};
 use crate::model::id::ProjectId;
+use crate::model::limit::Subject;
 use crate::model::mfa::MfaAttempt;
 
 fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
@@ -84,14 +87,24 @@ impl Store {
         Ok(MfaAttempt::check(stored, attempts, now))
     }
 
-    /// Counts an attempt at a code of another kind than those of mails, and gives what is stored if it is right, with the number of attempts.
-    pub(super) async fn try_code_of<T: DeserializeOwned>(
+    /// Counts an attempt by one of many who may know the code, and gives what is stored if it is
+    /// right, with the number of the caller's attempts: nobody uses up those of another.
+    pub(super) async fn try_code_as<T: DeserializeOwned>(
         &self,
         project: &ProjectId,
         kind: &str,
         code: &Code,
+        caller: &Subject,
+        forgotten_at: Timestamp,
     ) -> Result<(Option<T>, u32), Error> {
-        self.try_at(code_key(project, kind, code), code).await
+        let key = code_key(project, kind, code);
+        let tries = Write::update(Key::new(&key.pk, format!("TRIES#{caller}")), "SET #ttl = :ttl ADD attempts :one")
+            .name("#ttl", table::TTL)
+            .value(":ttl", integer(forgotten_at.as_second()))
+            .value(":one", integer(1));
+        let (item, tries) = tokio::try_join!(self.get(&key), tries.send_returning(self))?;
+        let stored = item.map_or(Ok(None), |item| if_right(item, code))?;
+        Ok((stored, number(&tries, "attempts").unwrap_or(u32::MAX)))
     }
 
     /// Counts an attempt, and gives what is stored if the code is right, with the number of attempts.
@@ -103,9 +116,13 @@ impl Store {
             Err(error) => return Err(error),
         };
         let attempts = number(&item, "attempts").unwrap_or(u32::MAX);
-        let digest = item.get("digest").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
-        let right: bool = digest.as_bytes().ct_eq(code.digest().as_str().as_bytes()).into();
-        let stored = if right { Some(entity(item)?) } else { None };
-        Ok((stored, attempts))
+        Ok((if_right(item, code)?, attempts))
     }
+}
+
+/// What is stored under the nonce of a code, if all of the code is right.
+fn if_right<T: DeserializeOwned>(item: Item, code: &Code) -> Result<Option<T>, Error> {
+    let digest = item.get("digest").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
+    let right: bool = digest.as_bytes().ct_eq(code.digest().as_str().as_bytes()).into();
+    if right { entity(item).map(Some) } else { Ok(None) }
 }

@@ -20,7 +20,9 @@ use super::{Error, Key, Store, Write, entity, string};
 use crate::model::code::{Code, Rejected};
 use crate::model::email::Email;
 use crate::model::id::{InvitationId, ProjectId, TeamId};
-use crate::model::invitation::Invitation;
+use crate::model::invitation::{Invitation, LIFE};
+use crate::model::limit::Subject;
+use crate::model::session::after;
 use crate::model::team::Team;
 
 /// What is in the key of their codes in place of a purpose.
@@ -77,9 +79,15 @@ impl Store {
         }
     }
 
-    /// Counts an attempt at the code of an invitation and decides on it, without accepting it.
-    pub async fn try_invitation(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<Invitation, Rejected>, Error> {
-        let (stored, attempts) = self.try_code_of(project, PURPOSE, code).await?;
+    /// Counts the caller's attempt at the code of an invitation and decides on it, without accepting it.
+    pub async fn try_invitation(
+        &self,
+        project: &ProjectId,
+        code: &Code,
+        caller: &Subject,
+        now: Timestamp,
+    ) -> Result<Result<Invitation, Rejected>, Error> {
+        let (stored, attempts) = self.try_code_as(project, PURPOSE, code, caller, after(now, LIFE)).await?;
         Ok(Invitation::check(stored, attempts, now))
     }
 

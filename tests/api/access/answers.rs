@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::json;
+use shared::product_api::KnownError;
 use support::TestApp;
 
 use super::{ADMIN, CLIENT, SERVER};
@@ -39,7 +40,8 @@ async fn an_error_of_the_reference_is_named_in_a_header_and_one_of_ours_in_the_b
     assert_eq!(known.header("x-stack-known-error"), Some("ACCESS_TYPE_REQUIRED"));
     assert_eq!(known.code(), "ACCESS_TYPE_REQUIRED");
     assert_eq!(known.header("content-type"), Some("application/json; charset=utf-8"));
-    assert_eq!(known.json().as_object().unwrap().keys().collect::<Vec<_>>(), ["code", "error"], "no details where there are none");
+    let members: Vec<String> = known.json().as_object().unwrap().keys().cloned().collect();
+    assert_eq!(members, ["code", "documentation_url", "error", "hint"], "no details where there are none");
 
     let ours = [
         app.anonymous().get("/api/v1/nothing").await,
@@ -65,6 +67,9 @@ async fn every_answer_has_a_request_id_of_its_own() {
         app.anonymous().get("/api/v1/nothing").await,
         app.anonymous().get("/health").await,
     ];
+    for answer in &answers {
+        assert_eq!(answer.header("x-request-id"), answer.header("x-stack-request-id"));
+    }
     let ids: HashSet<&str> = answers.iter().map(|answer| answer.header("x-stack-request-id").unwrap()).collect();
     assert_eq!(ids.len(), answers.len());
     assert!(ids.iter().all(|id| id.len() == 16 && id.bytes().all(|b| b"0123456789abcdefghjkmnpqrstvwxyz".contains(&b))), "{ids:?}");
@@ -99,7 +104,8 @@ async fn a_401_says_how_to_authenticate_and_nothing_else_does() {
     let wrong = app.client().with("x-stack-publishable-client-key", "x").get(CLIENT).await;
     assert_eq!(wrong.status(), 401);
     assert!(wrong.header("www-authenticate").is_some_and(|challenge| !challenge.is_empty()));
-    assert_eq!(app.anonymous().get(CLIENT).await.header("www-authenticate"), None);
+    let none = app.anonymous().get(CLIENT).await;
+    assert_eq!((none.status(), none.header("www-authenticate").is_some()), (401, true), "no credentials are missing ones");
     assert_eq!(app.client().get(SERVER).await.header("www-authenticate"), None);
 }
 
@@ -122,7 +128,7 @@ async fn every_answer_may_be_read_by_pages_of_any_origin_and_is_kept_by_no_cache
                 assert!(exposed.contains(&format!("{family}{suffix}")), "{family}{suffix}");
             }
         }
-        for name in ["content-type", "retry-after", "etag", "ratelimit", "ratelimit-policy"] {
+        for name in ["content-type", "retry-after", "etag", "ratelimit", "ratelimit-policy", "x-request-id"] {
             assert!(exposed.contains(name), "{name}");
         }
         assert_eq!(answer.header("cache-control"), Some("no-store, max-age=0"));
@@ -211,4 +217,36 @@ async fn a_head_is_a_get_without_its_body() {
     let ada = app.sign_up("ada@example.com").await;
     let answer = app.signed_in(&ada).request("HEAD", CLIENT).send().await;
     assert_eq!((answer.status(), answer.text()), (200, ""));
+}
+
+#[tokio::test]
+async fn every_error_says_what_to_do_and_where_it_is_explained() {
+    let app = TestApp::start().await;
+    let oauth = app.anonymous().post("/api/v1/auth/oauth/token", json!({ "grant_type": "refresh_token", "refresh_token": "x" })).await;
+    let answers = [
+        app.anonymous().get(CLIENT).await,
+        app.client().get(SERVER).await,
+        app.anonymous().get("/api/v1/nothing").await,
+        app.anonymous().post(CLIENT, json!({})).await,
+        app.client().with("x-stack-override-error-status", "true").get(CLIENT).await,
+        oauth,
+    ];
+    for answer in answers {
+        let body = answer.json();
+        let code = body["code"].as_str().unwrap();
+        let entry = KnownError::catalog().find(|entry| entry.code == code).unwrap();
+        assert_eq!(body["hint"], entry.hint, "{code}");
+        assert_eq!(body["documentation_url"], format!("{}/docs/errors#{code}", app.app.settings.api_url));
+    }
+}
+
+#[tokio::test]
+async fn a_failure_of_the_service_names_the_request_that_the_log_has() {
+    let app = TestApp::start().await;
+    app.recorder.fail_write(0, "AccessDeniedException");
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    let failed = app.client().post("/api/v1/auth/password/sign-up", body).await;
+    assert_eq!((failed.status(), failed.json()["request_id"].as_str()), (500, failed.header("x-request-id")));
+    assert!(failed.header("x-request-id").is_some());
+    assert_eq!(app.client().get(SERVER).await.json().get("request_id"), None, "an error of the caller needs none");
 }

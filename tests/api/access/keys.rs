@@ -99,3 +99,44 @@ async fn the_one_branch_may_be_named() {
     let other = app.client().with("x-stack-branch-id", "other").get(PROJECT).await;
     assert_eq!((other.status(), &other.json()["details"]), (400, &json!({ "branch_id": "other" })));
 }
+
+#[tokio::test]
+async fn a_key_in_the_wrong_place_is_told_where_it_belongs_and_repeated_nowhere() {
+    let app = TestApp::start().await;
+    let [client, server, admin] = [&app.keys.client, &app.keys.server, &app.keys.admin].map(|key| key.expose_secret().to_owned());
+    let in_client = "X-Service-Publishable-Client-Key holds a secret server key (ssk_…), which belongs in X-Service-Secret-Server-Key";
+    let cases = [
+        (app.client().with(CLIENT_KEY, &server), in_client),
+        (app.client().with(CLIENT_KEY, &server), "replace it if a browser or an app had it"),
+        (app.client().with(CLIENT_KEY, &admin), "holds a super secret admin key (sak_…)"),
+        (app.server().with(SERVER_KEY, &client), "X-Service-Secret-Server-Key holds a publishable client key (pck_…)"),
+        (
+            app.server().without(SERVER_KEY).with(CLIENT_KEY, &server),
+            "X-Service-Publishable-Client-Key holds one; send it in X-Service-Secret",
+        ),
+        (app.server().with(SERVER_KEY, &client).with(CLIENT_KEY, &server), "X-Service-Secret-Server-Key holds a publishable client key"),
+        (app.admin().with(ADMIN_KEY, &server), "X-Service-Super-Secret-Admin-Key holds a secret server key (ssk_…)"),
+        (app.client().with(CLIENT_KEY, "nonsense"), "a publishable client key begins with pck_"),
+    ];
+    for (caller, expected) in cases {
+        let answer = caller.get(SERVER).await;
+        assert_eq!(answer.status(), 401);
+        assert!(answer.json()["error"].as_str().unwrap().contains(expected), "{}", answer.text());
+        assert!([&client, &server, &admin].iter().all(|key| !answer.text().contains(key.as_str())), "{}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn a_key_in_the_header_of_the_project_or_the_branch_is_not_repeated() {
+    let app = TestApp::start().await;
+    let server = app.keys.server.expose_secret();
+    for header in ["x-stack-project-id", "x-stack-branch-id", "x-stack-access-type"] {
+        for caller in [app.client(), app.server()] {
+            let answer = caller.with(header, server).get(PROJECT).await;
+            assert!(answer.status() == 400 && !answer.text().contains(server), "{header}: {}", answer.text());
+        }
+    }
+    let ada = app.sign_up("ada@example.com").await;
+    let answer = app.signed_in(&ada).with("x-stack-project-id", server).get(PROJECT).await;
+    assert!(answer.code() == "INVALID_PROJECT_FOR_ACCESS_TOKEN" && !answer.text().contains(server), "{}", answer.text());
+}

@@ -120,7 +120,7 @@ async fn without_any_access_header_access_is_required() {
     {
         for path in [CLIENT, SERVER, ADMIN] {
             let answer = caller.get(path).await;
-            assert_eq!((answer.status(), answer.code().as_str()), (400, "ACCESS_TYPE_REQUIRED"));
+            assert_eq!((answer.status(), answer.code().as_str()), (401, "ACCESS_TYPE_REQUIRED"));
         }
     }
     for key in ["publishable-client-key", "secret-server-key", "super-secret-admin-key", "admin-access-token"] {

@@ -38,7 +38,7 @@ async fn assert_takes_client_access(app: &TestApp, method: &str, path: &str) {
     let send = |caller: support::Caller| async move { caller.request(method, path).json(&json!({ "nonsense": 1 })).send().await };
     let project = app.project_id().as_str();
     let cases = [
-        (app.anonymous(), 400, "ACCESS_TYPE_REQUIRED"),
+        (app.anonymous(), 401, "ACCESS_TYPE_REQUIRED"),
         (app.client().without("x-stack-access-type"), 400, "PROJECT_KEY_WITHOUT_ACCESS_TYPE"),
         (app.client().with("x-stack-publishable-client-key", "pck_wrong"), 401, "INVALID_PUBLISHABLE_CLIENT_KEY"),
         (app.client().with("x-stack-access-token", "no.token.this"), 401, "UNPARSABLE_ACCESS_TOKEN"),

@@ -85,7 +85,11 @@ async fn an_untrusted_callback_gets_no_code() {
     assert!(app.mails("ada@example.com").await.is_empty());
 
     app.configure(json!({ "config": { "allow_localhost": false } })).await;
-    assert_error(&app.client().post(PATH, ada()).await, 400, "REDIRECT_URL_NOT_WHITELISTED");
+    let refused = app.client().post(PATH, ada()).await;
+    assert_error(&refused, 400, "REDIRECT_URL_NOT_WHITELISTED");
+    let message = refused.json()["error"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("redirect URL http://localhost:3000 is not trusted: add its domain"), "{message}");
+    assert!(message.contains("`config.domains`") && message.contains("`config.allow_localhost`"), "{message}");
 }
 
 #[tokio::test]

@@ -28,8 +28,10 @@ fn assert_is_answered(answer: &Answer, is_content: bool, what: &str) {
     } else {
         assert!(KnownError::CODES.contains(&answer.code().as_str()), "{what}: {body}");
         let is_named = body["error"].as_str().is_some_and(|name| OauthErrorCode::VARIANTS.contains(&name));
-        let allowed: &[&str] = if is_named { &["code", "details", "error", "error_description"] } else { &["code", "details", "error"] };
+        let allowed = ["code", "details", "documentation_url", "error", "hint"].into_iter().chain(is_named.then_some("error_description"));
+        let allowed: Vec<&str> = allowed.collect();
         assert!(fields(&body).iter().all(|field| allowed.contains(&field.as_str())), "{what}: {body}");
+        assert!(["hint", "documentation_url"].iter().all(|name| body[*name].is_string()), "{what}: {body}");
     }
 }
 

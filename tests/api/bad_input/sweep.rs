@@ -171,7 +171,7 @@ async fn every_operation_refuses_who_does_not_prove_its_access() {
         all_routes().iter().filter(|route| route.interface == Interface::Product && !open.iter().any(|start| route.name.starts_with(start)))
     {
         let anonymous = app.anonymous().request(route.verb.name(), &path(route, UUID)).send().await;
-        assert_eq!((anonymous.status(), anonymous.code().as_str()), (400, "ACCESS_TYPE_REQUIRED"), "{}", route.name);
+        assert_eq!((anonymous.status(), anonymous.code().as_str()), (401, "ACCESS_TYPE_REQUIRED"), "{}", route.name);
         let wrong = app.admin().with("x-stack-super-secret-admin-key", "x").request(route.verb.name(), &path(route, UUID)).send().await;
         assert_eq!((wrong.status(), wrong.code().as_str()), (401, "INVALID_SUPER_SECRET_ADMIN_KEY"), "{}", route.name);
     }

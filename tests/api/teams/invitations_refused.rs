@@ -100,3 +100,67 @@ async fn a_code_is_guessed_at_twenty_times_and_one_of_another_purpose_is_none() 
     let right = caller.post(&format!("{INVITATIONS}/accept"), json!({ "code": code })).await;
     assert_error(&right, 400, "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED");
 }
+
+#[tokio::test]
+async fn a_stranger_who_has_the_link_cannot_use_up_the_tries_of_the_invited() {
+    let app = TestApp::start().await;
+    let id = team(&app, "Engines", None).await;
+    let (eve, bob) = (app.sign_in_by_mail("eve@example.com").await, app.sign_in_by_mail("bob@example.com").await);
+    let (_, code) = invite(&app, &id, "bob@example.com").await;
+    let accept = format!("{INVITATIONS}/accept");
+    let other_start = if code.starts_with("000000") { "111111" } else { "000000" };
+    let wrong = format!("{other_start}{}", &code[6..]);
+    for attempt in 0..30 {
+        let code = if attempt % 2 == 0 { &code } else { &wrong };
+        app.signed_in(&eve).post(&accept, json!({ "code": code })).await;
+        app.client().post(&format!("{accept}/check-code"), json!({ "code": code })).await;
+    }
+    let exhausted = app.signed_in(&eve).post(&accept, json!({ "code": code })).await;
+    assert_error(&exhausted, 400, "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED");
+    let details = app.signed_in(&bob).post(&format!("{accept}/details"), json!({ "code": code })).await;
+    assert_eq!((details.status(), &details.json()["team_display_name"]), (200, &json!("Engines")));
+    assert_eq!(app.signed_in(&bob).post(&accept, json!({ "code": code })).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_project_may_keep_invitations_from_members() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let id = team(&app, "Engines", Some(&ada)).await;
+    join(&app, &id, &bob.user_id).await;
+    let body = |email: &str| json!({ "team_id": id, "email": email, "callback_url": "http://localhost:3000/join" });
+    let path = format!("{INVITATIONS}/send-code");
+    assert_eq!(app.signed_in(&bob).post(&path, body("one@example.com")).await.status(), 200, "members invite by default");
+    let override_path = "/api/v1/internal/config/override/environment";
+    let setting = json!({ "rbac.permissions.team_member.containedPermissionIds": { "$read_members": true } });
+    let changed = app.admin().patch(override_path, json!({ "config_override_string": setting.to_string() })).await;
+    assert_eq!(changed.status(), 200, "{}", changed.text());
+    let refused = app.signed_in(&bob).post(&path, body("two@example.com")).await;
+    assert_eq!(assert_error(&refused, 401, "TEAM_PERMISSION_REQUIRED")["permission_id"], "$invite_members");
+    assert_eq!(app.signed_in(&ada).post(&path, body("three@example.com")).await.status(), 200, "who created the team still may");
+}
+
+#[tokio::test]
+async fn a_team_that_is_called_like_an_address_is_not_a_link_in_its_invitations() {
+    let app = TestApp::start().await;
+    let id = team(&app, "https://evil.example/login", None).await;
+    invite(&app, &id, "bob@example.com").await;
+    let mail = app.last_mail("bob@example.com").await;
+    for part in [&mail.subject, mail.html.as_ref().unwrap(), mail.text.as_ref().unwrap()] {
+        assert!(part.contains("evil.\u{2060}example") && !part.contains("evil.example"), "{part}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_turns_the_text_around_it_is_refused() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for stray in ["\u{202e}", "\u{2066}", "\u{200f}", "\u{2028}", "\u{2029}"] {
+        let name = json!({ "display_name": format!("Engines{stray}elpmaxe.live") });
+        assert_error(&app.server().post("/api/v1/teams", name.clone()).await, 400, "SCHEMA_ERROR");
+        assert_error(&app.signed_in(&ada).patch("/api/v1/users/me", name.clone()).await, 400, "SCHEMA_ERROR");
+        assert_error(&app.server().patch(&format!("/api/v1/users/{}", ada.user_id), name).await, 400, "SCHEMA_ERROR");
+    }
+    let spelled = json!({ "display_name": "می\u{200c}خواهم 👩\u{200d}🔬" });
+    assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", spelled).await.status(), 200);
+}

@@ -40,6 +40,6 @@ async fn without_a_user_there_is_nobody_to_delete() {
     for caller in [app.client(), app.server(), app.admin()] {
         assert_error(&caller.delete(ME).await, 400, "CANNOT_GET_OWN_USER_WITHOUT_USER");
     }
-    assert_error(&app.anonymous().delete(ME).await, 400, "ACCESS_TYPE_REQUIRED");
+    assert_error(&app.anonymous().delete(ME).await, 401, "ACCESS_TYPE_REQUIRED");
     assert_eq!(read(&app, &ada.user_id).await["id"], ada.user_id.as_str());
 }

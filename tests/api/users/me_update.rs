@@ -68,7 +68,7 @@ async fn without_a_user_there_is_nobody_to_change() {
     for caller in [app.client(), app.server(), app.admin()] {
         assert_error(&caller.patch(ME, json!({ "display_name": "Eve" })).await, 400, "CANNOT_GET_OWN_USER_WITHOUT_USER");
     }
-    assert_error(&app.anonymous().patch(ME, json!({})).await, 400, "ACCESS_TYPE_REQUIRED");
+    assert_error(&app.anonymous().patch(ME, json!({})).await, 401, "ACCESS_TYPE_REQUIRED");
     stored::delete_user(&app, &ada).await;
     assert_error(&app.signed_in(&ada).patch(ME, json!({ "display_name": "Eve" })).await, 400, "CANNOT_GET_OWN_USER_WITHOUT_USER");
     assert_error(&app.server().get(&super::path(&ada.user_id)).await, 404, "USER_NOT_FOUND");

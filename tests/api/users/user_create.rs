@@ -222,7 +222,7 @@ async fn only_a_server_creates_users() {
         let details = assert_error(&client.post(USERS, json!({})).await, 403, "INSUFFICIENT_ACCESS_TYPE");
         assert_eq!(details["allowed_access_types"], json!(["server", "admin"]));
     }
-    assert_error(&app.anonymous().post(USERS, json!({})).await, 400, "ACCESS_TYPE_REQUIRED");
+    assert_error(&app.anonymous().post(USERS, json!({})).await, 401, "ACCESS_TYPE_REQUIRED");
     assert_error(
         &app.server().with("x-stack-secret-server-key", "ssk_wrong").post(USERS, json!({})).await,
         401,

@@ -142,7 +142,7 @@ async fn only_a_server_lists_users() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     assert_error(&app.signed_in(&ada).get(USERS).await, 403, "INSUFFICIENT_ACCESS_TYPE");
-    assert_error(&app.anonymous().get(USERS).await, 400, "ACCESS_TYPE_REQUIRED");
+    assert_error(&app.anonymous().get(USERS).await, 401, "ACCESS_TYPE_REQUIRED");
     assert_eq!(app.admin().get(USERS).await.json()["items"][0]["id"], ada.user_id.as_str());
     let other = app.another_project().await;
     assert_eq!(app.server_of(&other).get(USERS).await.json()["items"], json!([]));

@@ -13,6 +13,7 @@ use shared::http::Json;
 use shared::http::client::Caller;
 use shared::model::id::ProjectId;
 use shared::model::limit::Rule;
+use shared::model::line;
 use shared::model::place::Place;
 use shared::model::project::{OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
@@ -109,9 +110,7 @@ async fn proceed(
     if authorization.expires_at <= app.clock.now() {
         return Err(KnownError::OuterOauthTimeout.into());
     }
-    if !project.redirects().trust_for_oauth(&authorization.redirect_uri) {
-        return Err(KnownError::RedirectUrlNotWhitelisted.into());
-    }
+    project.redirects().check_for_oauth(&authorization.redirect_uri)?;
     let provider = project.config.oauth_provider(&authorization.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let code = code_of(provider, answer)?;
@@ -150,7 +149,7 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
 fn name_of(answer: &ProviderAnswer) -> Option<String> {
     let user: Value = serde_json::from_str(answer.user.as_deref()?).ok()?;
     let parts = ["firstName", "lastName"].map(|part| user["name"][part].as_str().unwrap_or_default().trim());
-    let name: String = parts.join(" ").trim().chars().take(256).collect();
+    let name = line::to_line(parts.join(" ").trim(), 256);
     (!name.is_empty()).then_some(name)
 }
 

@@ -1,0 +1,95 @@
+//! Variables that a template names and its context lacks. The engine says the line alone; the author
+//! of the template wants the name.
+
+use std::sync::Arc;
+
+use minijinja::value::{Enumerator, Object};
+use minijinja::{Environment, Error, ErrorKind, Template, Value};
+
+/// Most edits between a name and the one that was meant.
+const NEAR: usize = 2;
+/// Longest name that is compared, in bytes: comparing takes the product of both lengths.
+const MAX_COMPARED: usize = 64;
+
+/// The recipient who is not a user: false in a condition, and without name and address, so that a
+/// template for both kinds of recipients need not ask first.
+#[derive(Debug)]
+pub(super) struct Nobody;
+
+const FIELDS: &[&str] = &["id", "display_name", "primary_email"];
+
+impl Object for Nobody {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        FIELDS.contains(&key.as_str()?).then(|| Value::from(()))
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Str(FIELDS)
+    }
+
+    fn is_true(self: &Arc<Self>) -> bool {
+        false
+    }
+}
+
+/// Names the variables that made a template fail, as far as its text tells: those that the context
+/// lacks and that stand in the line of the error.
+pub(super) fn diagnose(
+    environment: &Environment<'_>,
+    template: &Template<'_, '_>,
+    source: &str,
+    error: &Error,
+    context: &Value,
+) -> Option<String> {
+    if error.kind() != ErrorKind::UndefinedError {
+        return None;
+    }
+    let line = error.line().and_then(|line| source.lines().nth(line.checked_sub(1)?))?;
+    let is_global = |path: &str| environment.globals().any(|(name, _)| path.split('.').next() == Some(name));
+    let mut missing: Vec<Missing> = template
+        .undeclared_variables(true)
+        .into_iter()
+        .filter(|path| line.contains(path.as_str()) && !is_global(path))
+        .filter_map(|path| Missing::of(path, context))
+        .collect();
+    missing.sort_by(|one, other| one.path.cmp(&other.path));
+    let first = missing.into_iter().next()?;
+    Some(match first.near {
+        Some(near) => format!("undefined variable `{}`; did you mean `{near}`?", first.path),
+        None => format!("undefined variable `{}`", first.path),
+    })
+}
+
+struct Missing {
+    path: String,
+    /// The name that was probably meant, with what it is in.
+    near: Option<String>,
+}
+
+impl Missing {
+    /// Follows a path into the context; nothing when all of it is there.
+    fn of(path: String, context: &Value) -> Option<Self> {
+        let mut value = context.clone();
+        let mut known = String::new();
+        for name in path.split('.') {
+            let next = value.get_attr(name).ok().filter(|next| !next.is_undefined());
+            let Some(next) = next else {
+                let near = near(&value, name).map(|near| format!("{known}{near}"));
+                return Some(Self { path, near });
+            };
+            known = format!("{known}{name}.");
+            value = next;
+        }
+        None
+    }
+}
+
+/// The key of an object that is nearest to a name.
+fn near(object: &Value, name: &str) -> Option<String> {
+    if name.len() > MAX_COMPARED {
+        return None;
+    }
+    let keys = object.try_iter().ok()?.filter_map(|key| key.as_str().filter(|key| key.len() <= MAX_COMPARED).map(str::to_owned));
+    let distances = keys.map(|key| (strsim::damerau_levenshtein(&key, name), key));
+    distances.filter(|(distance, key)| *distance <= NEAR && *distance < key.len()).min().map(|(_, key)| key)
+}
