@@ -200,8 +200,12 @@ fn a_text_is_derived_that_reads_as_the_page_does() {
     assert_eq!(text.trim(), "Plan\n\nSee the page (https://a.test/x?a=1&b=2) & come.\n\n* One\n* Two\n\nhttps://a.test/");
 }
 
-fn to(user: Option<Option<&str>>, source: &str) -> Job {
-    let user = user.map(|name| UserContext { id: "u".to_owned(), display_name: name.map(str::to_owned), primary_email: None });
+/// A user of this name, or of none.
+fn called(name: Option<&str>) -> UserContext {
+    UserContext { id: "u".to_owned(), display_name: name.map(str::to_owned), primary_email: None }
+}
+
+fn to(user: Option<UserContext>, source: &str) -> Job {
     let mut job = own(source, false);
     job.context.user = user;
     job
@@ -218,23 +222,22 @@ fn whoever_has_no_name_gets_no_name_or_the_one_of_the_template() {
         ("Hello{% if user.display_name %} {{ user.display_name }}{% endif %}!", "Hello!", "Hello Ada!"),
     ];
     for (source, nameless, named) in cases {
-        for (user, expected) in [(None, nameless), (Some(None), nameless), (Some(Some("Ada")), named)] {
-            let (_, html, text) = render(&to(user, source)).unwrap_or_else(|error| panic!("{source} for {user:?}: {error}"));
+        for (user, expected) in [(None, nameless), (Some(called(None)), nameless), (Some(called(Some("Ada"))), named)] {
+            let (_, html, text) = render(&to(user.clone(), source)).unwrap_or_else(|error| panic!("{source} for {user:?}: {error}"));
             assert_eq!((html.as_deref(), text.as_deref()), (Some(expected), Some(expected)), "{source} for {user:?}");
         }
     }
     let asks = "{% if user %}user{% else %}nobody{% endif %}";
     assert_eq!(render(&to(None, asks)).expect("a mail").1.as_deref(), Some("nobody"));
-    assert_eq!(render(&to(Some(None), asks)).expect("a mail").1.as_deref(), Some("user"));
+    assert_eq!(render(&to(Some(called(None)), asks)).expect("a mail").1.as_deref(), Some("user"));
 }
 
 #[test]
 fn every_built_in_mail_renders_for_a_user_without_a_name() {
     for mail in Builtin::ALL {
-        for user in [None, Some(None)] {
+        for user in [None, Some(called(None))] {
             let job = of_builtin(mail);
-            let (subject, html, text) =
-                render(&Job { context: Context { user: to(user, "").context.user, ..job.context.clone() }, ..job }).expect("a mail");
+            let (subject, html, text) = render(&Job { context: Context { user, ..job.context.clone() }, ..job }).expect("a mail");
             assert!(![subject, html.unwrap_or_default(), text.unwrap_or_default()].iter().any(|part| part.contains("None")), "{mail:?}");
         }
     }
@@ -254,7 +257,7 @@ fn an_undefined_variable_is_named_with_its_line_and_the_one_that_was_meant() {
         ("{% for x in variables.items %}{% endfor %}", "body.html in line 1: undefined variable `variables.items`"),
     ];
     for (source, expected) in cases {
-        for user in [None, Some(None), Some(Some("Ada"))] {
+        for user in [None, Some(called(None)), Some(called(Some("Ada")))] {
             assert_eq!(error(&to(user, source)), expected);
         }
     }
