@@ -48,15 +48,14 @@ pub async fn handle(
 ) -> Result<Json<Accepted>, Error> {
     let (hint, access) = (access.hint, access.access);
     let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
-    let project = &access.project.id;
+    let (project, caller) = (&access.project.id, Subject::user(user.id));
     let member = async {
         match &hint {
             Some(hint) => app.store.member(project, hint.team_id, user.id).await,
             None => Ok::<_, store::Error>(None),
         }
     };
-    let (invitation, member) =
-        tokio::try_join!(app.store.try_invitation(project, &body.code, &Subject::user(user.id), app.clock.now()), member)?;
+    let (invitation, member) = tokio::try_join!(app.store.try_invitation(project, &body.code, &caller, app.clock.now()), member)?;
     let invitation = invitation?;
     let is_hinted = hint.is_some_and(|hint| hint.team_id == invitation.team_id);
     let member = if is_hinted { member } else { app.store.member(project, invitation.team_id, user.id).await? };
