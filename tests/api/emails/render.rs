@@ -37,7 +37,7 @@ async fn every_mail_of_ours_has_an_example() {
 async fn what_cannot_be_rendered_is_said_with_its_line() {
     let app = TestApp::start().await;
     for (source, reason) in [
-        ("<p>\n{{ variables.nobody }}", "body.html in line 2: undefined value"),
+        ("<p>\n{{ variables.nobody }}", "body.html in line 2: undefined variable `variables.nobody`"),
         ("{% for x in %}", "body.html in line 1: syntax error"),
         ("<mjml><mj-body></mjml>", "body.html: not MJML"),
         ("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "body.html in line 1: engine ran out of fuel"),
