@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::{operations, readme, template, watch};
+use crate::{binaries, operations, readme, template, watch};
 
 /// A file as it is, and as it should be.
 #[derive(Debug)]
@@ -65,6 +65,22 @@ pub fn watch_file() -> anyhow::Result<File> {
     Ok(File { path, found, wanted })
 }
 
+/// The manifest of each area, with its programs.
+pub fn area_files() -> anyhow::Result<Vec<File>> {
+    let mut areas = Vec::new();
+    for entry in root().join("functions").read_dir()? {
+        areas.push(entry?.path());
+    }
+    areas.sort_unstable();
+    let file = |area: PathBuf| {
+        let path = area.join("Cargo.toml");
+        let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let wanted = binaries::render(&found, &binaries::names(&area)?);
+        Ok(File { path, found, wanted })
+    };
+    areas.into_iter().map(file).collect()
+}
+
 /// `README.md` with the table of all operations.
 pub fn readme_file() -> anyhow::Result<File> {
     let path = root().join("README.md");
@@ -77,5 +93,6 @@ pub fn readme_file() -> anyhow::Result<File> {
 pub fn files() -> anyhow::Result<Vec<File>> {
     let mut files = template_files()?;
     files.extend([watch_file()?, readme_file()?]);
+    files.extend(area_files()?);
     Ok(files)
 }

@@ -4,6 +4,7 @@
 //! Everything starts with [`operations::all`], so a new operation is in all of them by being in its area's list. What is checked in
 //! (template, watch routes, the README's table) is compared with what is rendered here by the contract tests; `cargo run -p infra -- render` writes it.
 
+pub mod binaries;
 pub mod checked_in;
 pub mod openapi;
 pub mod operations;

@@ -17,7 +17,7 @@ use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpConnector};
 use aws_smithy_runtime_api::client::identity::Identity;
 use aws_smithy_runtime_api::client::interceptors::context::{self, Input, Output};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse, OrchestratorError};
-use aws_smithy_runtime_api::client::result::SdkError;
+use aws_smithy_runtime_api::client::result::{ConnectorError, SdkError};
 use aws_smithy_runtime_api::client::runtime_plugin::RuntimePlugin;
 use aws_smithy_runtime_api::client::ser_de::{
     DeserializeResponse as _, SerializeRequest as _, SharedRequestSerializer, SharedResponseDeserializer,
@@ -35,6 +35,17 @@ const USER_AGENT: &str = concat!("gatelet/", env!("CARGO_PKG_VERSION"));
 
 /// Why a call has no answer.
 pub type Failure<E> = SdkError<E, HttpResponse>;
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub enum ExchangeError {
+    /// It could not be signed.
+    Request(Box<dyn StdError + Send + Sync>),
+    /// It was not carried, or nothing came back.
+    Connector(ConnectorError),
+    /// The answer broke off.
+    Body(Box<dyn StdError + Send + Sync>, Box<HttpResponse>),
+}
 
 /// A service of AWS.
 #[derive(Debug, Clone, Copy)]
@@ -155,16 +166,6 @@ requests! { aws_sdk_dynamodb:
     UpdateTimeToLive in update_time_to_live: UpdateTimeToLiveInputBuilder, UpdateTimeToLiveOutput, UpdateTimeToLiveError;
 }
 
-#[cfg(feature = "mail")]
-requests! { aws_sdk_sesv2:
-    GetAccount in get_account: GetAccountInputBuilder, GetAccountOutput, GetAccountError;
-    GetConfigurationSetEventDestinations in get_configuration_set_event_destinations:
-        GetConfigurationSetEventDestinationsInputBuilder, GetConfigurationSetEventDestinationsOutput,
-        GetConfigurationSetEventDestinationsError;
-    GetEmailIdentity in get_email_identity: GetEmailIdentityInputBuilder, GetEmailIdentityOutput, GetEmailIdentityError;
-    SendEmail in send_email: SendEmailInputBuilder, SendEmailOutput, SendEmailError;
-}
-
 /// A client of a service; its clones share its connections.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -196,15 +197,30 @@ impl Client {
         };
         let mut settings = ConfigBag::base();
         let request = writer.serialize_input(input, &mut settings).and_then(|request| self.addressed(request));
-        let mut answer = self.http.call(request.map_err(SdkError::construction_failure)?).await.map_err(SdkError::dispatch_failure)?;
-        match answer.take_body().collect().await {
-            Ok(body) => *answer.body_mut() = SdkBody::from(body.to_bytes()),
-            Err(error) => return Err(SdkError::response_error(error, answer)),
-        }
+        let answer = match self.carry(request.map_err(SdkError::construction_failure)?).await {
+            Ok(answer) => answer,
+            Err(ExchangeError::Request(error)) => return Err(SdkError::construction_failure(error)),
+            Err(ExchangeError::Connector(error)) => return Err(SdkError::dispatch_failure(error)),
+            Err(ExchangeError::Body(error, answer)) => return Err(SdkError::response_error(error, *answer)),
+        };
         match reader.deserialize_nonstreaming_with_config(&answer, &settings) {
             Ok(output) => Ok(output),
             Err(error) => Err(refused(error, answer)),
         }
+    }
+
+    /// Sends a request to the service, which `request` names by its path alone; the answer is read to its end.
+    pub async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, ExchangeError> {
+        self.carry(self.addressed(request).map_err(ExchangeError::Request)?).await
+    }
+
+    async fn carry(&self, request: HttpRequest) -> Result<HttpResponse, ExchangeError> {
+        let mut answer = self.http.call(request).await.map_err(ExchangeError::Connector)?;
+        match answer.take_body().collect().await {
+            Ok(body) => *answer.body_mut() = SdkBody::from(body.to_bytes()),
+            Err(error) => return Err(ExchangeError::Body(error, Box::new(answer))),
+        }
+        Ok(answer)
     }
 
     /// A request with its address and signature.
@@ -347,13 +363,13 @@ mod tests {
         bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
     }
 
-    fn assert_signed(request: &HttpRequest, service: &str) {
+    fn assert_signed(request: &HttpRequest, service: &str, names: &[&str]) {
         let authorization = header(request, "authorization");
         let part = |name: &str| authorization.split([' ', ',']).find_map(|part| part.strip_prefix(name)).unwrap_or_default();
         assert!(part("Credential=").ends_with(&format!("/{REGION}/{service}/aws4_request")), "{authorization}");
         let signed = part("SignedHeaders=");
-        for name in ["content-type", "host", "x-amz-date", "x-amz-security-token"] {
-            assert!(signed.split(';').any(|other| other == name), "{name} is not signed: {authorization}");
+        for name in names {
+            assert!(signed.split(';').any(|other| other == *name), "{name} is not signed: {authorization}");
         }
         assert_eq!(part("Signature="), signature(request, service, signed));
     }
@@ -361,17 +377,18 @@ mod tests {
     #[tokio::test]
     async fn calls_are_signed() {
         let request = sent(Service::DynamoDb, get_item()).await;
-        assert_signed(&request, "dynamodb");
+        assert_signed(&request, "dynamodb", &["content-type", "host", "x-amz-date", "x-amz-security-token"]);
     }
 
     #[cfg(feature = "mail")]
     #[tokio::test]
     async fn calls_of_ses_are_signed() {
-        use aws_sdk_sesv2::operation::send_email::SendEmailInput;
-        let mail = SendEmailInput::builder().from_email_address("noreply@example.com");
-        let request = sent(Service::Ses, mail).await;
-        assert_eq!(request.uri(), "https://email.eu-central-1.amazonaws.com/v2/email/outbound-emails");
-        assert_signed(&request, "ses");
+        let kept = Kept::default();
+        let client = Client::new(Endpoint::new(Service::Ses, &Service::Ses.url(REGION), REGION, credentials()), kept.clone());
+        crate::mail::ses_api::SesApi::new(client).get_account().await.expect("an answer");
+        let request = kept.request();
+        assert_eq!(request.uri(), "https://email.eu-central-1.amazonaws.com/v2/email/account");
+        assert_signed(&request, "ses", &["host", "x-amz-date", "x-amz-security-token"]);
     }
 
     const REGIONS: [&str; 10] = [
@@ -387,25 +404,15 @@ mod tests {
         "ap-southeast-7",
     ];
 
-    macro_rules! assert_where_the_sdk_looks {
-        ($service:expr, $sdk:ident) => {
-            use $sdk::config::endpoint::{DefaultResolver, Params, ResolveEndpoint as _};
-            for region in REGIONS {
-                let parameters = Params::builder().region(region).build().expect("parameters");
-                let endpoint = DefaultResolver::new().resolve_endpoint(&parameters).await.expect("an endpoint");
-                assert_eq!($service.url(region), endpoint.url(), "{region}");
-            }
-        };
-    }
-
     #[tokio::test]
     async fn the_table_is_where_the_sdk_would_look_for_it() {
-        assert_where_the_sdk_looks!(Service::DynamoDb, aws_sdk_dynamodb);
-    }
-
-    #[cfg(feature = "mail")]
-    #[tokio::test]
-    async fn ses_is_where_the_sdk_would_look_for_it() {
-        assert_where_the_sdk_looks!(Service::Ses, aws_sdk_sesv2);
+        use aws_sdk_dynamodb::config::endpoint::{DefaultResolver, Params, ResolveEndpoint as _};
+        for region in REGIONS {
+            let parameters = Params::builder().region(region).build().expect("parameters");
+            let endpoint = DefaultResolver::new().resolve_endpoint(&parameters).await.expect("an endpoint");
+            assert_eq!(Service::DynamoDb.url(region), endpoint.url(), "{region}");
+            // The partition decides the suffix, for every service alike.
+            assert_eq!(Service::Ses.url(region), endpoint.url().replacen("//dynamodb.", "//email.", 1), "{region}");
+        }
     }
 }

@@ -15,6 +15,8 @@ pub mod send;
 #[cfg(feature = "mail")]
 pub mod ses;
 #[cfg(feature = "mail")]
+pub mod ses_api;
+#[cfg(feature = "mail")]
 pub mod smtp;
 #[cfg(feature = "mail")]
 mod smtp_wire;

@@ -9,13 +9,11 @@ use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
-use aws_sdk_sesv2::error::{BuildError, ProvideErrorMetadata, SdkError};
-use aws_sdk_sesv2::operation::send_email::{SendEmailError, SendEmailInput};
-use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag};
 use tokio::time::timeout;
 
 use super::send::{Mail, Mailer, tags};
-use crate::aws::{self, Client, Endpoint, Service};
+use super::ses_api::{Body, Content, Destination, Error, Message, Pair, SendEmail, SesApi, Text};
+use crate::aws::{Client, Endpoint, Service};
 use crate::aws_http::AwsHttp;
 use crate::clock::Clock;
 use crate::model::outbox::Failure;
@@ -27,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends through SES.
 pub struct Ses {
-    client: Client,
+    api: SesApi,
     configuration_set: Option<String>,
     patience: Duration,
     clock: Clock,
@@ -42,42 +40,42 @@ impl Ses {
 
     /// A sender that waits so long for an answer.
     pub fn new(client: Client, configuration_set: Option<String>, patience: Duration, clock: Clock) -> Self {
-        Self { client, configuration_set, patience, clock }
+        Self { api: SesApi::new(client), configuration_set, patience, clock }
     }
 
     async fn try_send(&self, mail: &Mail) -> Outcome {
-        let (content, tags) = match content(mail).and_then(|content| Ok((content, message_tags(mail)?))) {
-            Ok(parts) => parts,
-            Err(error) => {
-                return Outcome::Final(self.failure("REJECTED", "the mail is not one that can be sent").because(error.to_string()));
-            }
-        };
-        let to = Destination::builder().set_to_addresses(Some(mail.to.iter().map(ToString::to_string).collect())).build();
-        let request = SendEmailInput::builder().from_email_address(mail.from.to_string()).destination(to).content(content);
-        let request = request.set_email_tags(Some(tags)).set_configuration_set_name(self.configuration_set.clone());
-        match timeout(self.patience, self.client.call(request)).await {
-            Ok(Ok(_)) => Outcome::Sent { is_reported_on: self.configuration_set.is_some() },
+        let request = self.request(mail);
+        match timeout(self.patience, self.api.send_email(&request)).await {
+            Ok(Ok(())) => Outcome::Sent { is_reported_on: self.configuration_set.is_some() },
             Ok(Err(error)) => self.classify(&error),
             Err(elapsed) => Outcome::Final(self.unknown()).because(elapsed.to_string()),
         }
     }
 
-    fn classify(&self, error: &aws::Failure<SendEmailError>) -> Outcome {
+    fn request(&self, mail: &Mail) -> SendEmail {
+        let body = Body { text: mail.text.as_deref().map(Text::utf8), html: mail.html.as_deref().map(Text::utf8) };
+        let headers = mail.headers().map(|(name, value)| Pair { name, value }).collect();
+        let tags =
+            [(tags::ENTRY, mail.id.to_string()), (tags::PROJECT, mail.project.to_string()), (tags::ATTEMPT, mail.attempt.to_string())];
+        SendEmail {
+            from_email_address: mail.from.to_string(),
+            destination: Destination { to_addresses: mail.to.iter().map(ToString::to_string).collect() },
+            content: Content { simple: Message { subject: Text::utf8(&mail.subject), body, headers } },
+            email_tags: tags.into_iter().map(|(name, value)| Pair { name, value }).collect(),
+            configuration_set_name: self.configuration_set.clone(),
+        }
+    }
+
+    fn classify(&self, error: &Error) -> Outcome {
         match error {
-            SdkError::ServiceError(service) => {
-                let (code, message) = (service.err().code().unwrap_or_default(), service.err().message().unwrap_or_default());
-                let outcome = self.refusal(code, service.raw().status().as_u16());
-                outcome.because(format!("{code}: {message}"))
-            }
-            SdkError::DispatchFailure(failure) if failure.as_connector_error().is_some_and(|error| was_never_connected(error)) => {
+            Error::Refused { status, code, .. } => self.refusal(code, *status).because(error.to_string()),
+            Error::NotAnswered(error) if was_never_connected(error) => {
                 let class = if is_timeout(error) { "TIMEOUT" } else { "TEMPORARY" };
                 Outcome::Retryable(self.failure(class, "the mail service cannot be reached"))
             }
-            SdkError::ConstructionFailure(_) => Outcome::Final(self.failure("REJECTED", "the mail is not one that can be sent")),
-            SdkError::DispatchFailure(failure) if failure.is_user() => {
-                Outcome::Final(self.failure("REJECTED", "the mail is not one that can be sent"))
-            }
-            _ => Outcome::Final(self.unknown()),
+            Error::Request(_) => self.not_sendable(),
+            Error::NotAnswered(error) if error.is_user() => self.not_sendable(),
+            Error::NotAnswered(_) | Error::Answer(_) => Outcome::Final(self.unknown()),
         }
         .because(causes(error))
     }
@@ -94,6 +92,10 @@ impl Ses {
             (_, 401 | 403) => Outcome::Final(self.failure("AUTH_FAILED", "the mail service does not let this deployment send")),
             _ => Outcome::Final(self.failure("REJECTED", "the mail service refused the mail")),
         }
+    }
+
+    fn not_sendable(&self) -> Outcome {
+        Outcome::Final(self.failure("REJECTED", "the mail is not one that can be sent"))
     }
 
     fn unknown(&self) -> Failure {
@@ -124,21 +126,6 @@ fn causes(error: &(dyn StdError + 'static)) -> String {
 
 fn chain<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
     std::iter::successors(Some(error), |error: &&'e (dyn StdError + 'static)| (*error).source())
-}
-
-fn content(mail: &Mail) -> Result<EmailContent, BuildError> {
-    let utf8 = |text: &String| Content::builder().data(text).charset("UTF-8").build();
-    let body =
-        Body::builder().set_html(mail.html.as_ref().map(utf8).transpose()?).set_text(mail.text.as_ref().map(utf8).transpose()?).build();
-    let headers = mail.headers().map(|(name, value)| MessageHeader::builder().name(name).value(value).build());
-    let headers: Vec<MessageHeader> = headers.collect::<Result<_, _>>()?;
-    let message = Message::builder().subject(utf8(&mail.subject)?).body(body).set_headers((!headers.is_empty()).then_some(headers));
-    Ok(EmailContent::builder().simple(message.build()).build())
-}
-
-fn message_tags(mail: &Mail) -> Result<Vec<MessageTag>, BuildError> {
-    let values = [(tags::ENTRY, mail.id.to_string()), (tags::PROJECT, mail.project.to_string()), (tags::ATTEMPT, mail.attempt.to_string())];
-    values.into_iter().map(|(name, value)| MessageTag::builder().name(name).value(value).build()).collect()
 }
 
 impl Mailer for Ses {

@@ -2,13 +2,9 @@
 
 use std::io::{self, Write};
 
-use aws_sdk_sesv2::operation::get_account::GetAccountInput;
-use aws_sdk_sesv2::operation::get_configuration_set_event_destinations::{
-    GetConfigurationSetEventDestinationsError, GetConfigurationSetEventDestinationsInput,
-};
-use aws_sdk_sesv2::operation::get_email_identity::{GetEmailIdentityError, GetEmailIdentityInput};
 use shared::aws::{Client, Endpoint, Service};
 use shared::aws_http::AwsHttp;
+use shared::mail::ses_api::SesApi;
 use shared::settings;
 
 use super::{Deployment, Report, with_causes};
@@ -29,12 +25,12 @@ pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Wr
     }
 }
 
-fn client() -> Result<Client, settings::Error> {
-    Ok(Client::new(Endpoint::from_env(Service::Ses)?, AwsHttp::from_env()?))
+fn client() -> Result<SesApi, settings::Error> {
+    Ok(SesApi::new(Client::new(Endpoint::from_env(Service::Ses)?, AwsHttp::from_env()?)))
 }
 
-async fn examine_account(client: &Client, report: &mut Report<impl Write>) -> io::Result<()> {
-    match client.call(GetAccountInput::builder()).await {
+async fn examine_account(client: &SesApi, report: &mut Report<impl Write>) -> io::Result<()> {
+    match client.get_account().await {
         Err(error) => report.warn("mail", format!("SES cannot be asked: {}", with_causes(&error))),
         Ok(account) if !account.sending_enabled => report.fail("mail", "SES has stopped the account from sending"),
         Ok(account) if !account.production_access_enabled => {
@@ -48,29 +44,29 @@ async fn examine_account(client: &Client, report: &mut Report<impl Write>) -> io
 }
 
 /// An address is verified by itself, or by its domain.
-async fn examine_sender(client: &Client, sender: &str, report: &mut Report<impl Write>) -> io::Result<()> {
+async fn examine_sender(client: &SesApi, sender: &str, report: &mut Report<impl Write>) -> io::Result<()> {
     let domain = sender.rsplit_once('@').map(|(_, domain)| domain);
     let mut reason = "SES does not know it".to_owned();
     for identity in [Some(sender), domain].into_iter().flatten() {
-        match client.call(GetEmailIdentityInput::builder().email_identity(identity)).await {
+        match client.get_email_identity(identity).await {
             Ok(found) if found.verified_for_sending_status => return report.ok("sender", format!("{identity} is verified")),
             Ok(_) => reason = format!("{identity} is not verified yet"),
-            Err(error) if error.as_service_error().is_some_and(GetEmailIdentityError::is_not_found_exception) => {}
+            Err(error) if error.is_not_found() => {}
             Err(error) => return report.warn("sender", format!("cannot be asked: {}", with_causes(&error))),
         }
     }
     report.fail("sender", format!("mails from {sender} are refused: {reason}"))
 }
 
-async fn examine_events(client: &Client, name: &str, report: &mut Report<impl Write>) -> io::Result<()> {
-    let found = client.call(GetConfigurationSetEventDestinationsInput::builder().configuration_set_name(name)).await;
+async fn examine_events(client: &SesApi, name: &str, report: &mut Report<impl Write>) -> io::Result<()> {
+    let found = client.get_event_destinations(name).await;
     match found {
-        Err(error) if error.as_service_error().is_some_and(GetConfigurationSetEventDestinationsError::is_not_found_exception) => {
+        Err(error) if error.is_not_found() => {
             report.fail("mail events", format!("there is no configuration set {name}: SES refuses the mails"))
         }
         Err(error) => report.warn("mail events", format!("cannot be asked: {}", with_causes(&error))),
         Ok(found) => {
-            let is_fit = found.event_destinations().iter().any(|one| one.enabled && one.event_bridge_destination().is_some());
+            let is_fit = found.event_destinations.iter().any(|one| one.enabled && one.event_bridge_destination.is_some());
             if is_fit {
                 report.ok("mail events", format!("{name} sends them to EventBridge"))
             } else {
