@@ -8,7 +8,7 @@ use support::TestApp;
 const PATHS: [&str; 4] = ["/api/v1/apps", "/api/v1/apps/notes", "/api/v1/blog-posts", "/api/v1/site"];
 
 fn content() -> Content {
-    sample("https://example.com")
+    sample(Some("https://example.com"))
 }
 
 fn ids(list: &Value, name: &str) -> Vec<String> {

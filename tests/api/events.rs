@@ -87,7 +87,7 @@ impl World {
     pub(crate) async fn at(limits: Limits, after_start: SignedDuration) -> Self {
         let app = TestApp::start_with(limits).await;
         app.advance(after_start);
-        app.publish(&gateway::content::sample("https://site.example")).await;
+        app.publish(&gateway::content::sample(Some("https://site.example"))).await;
         let placeholders = furnish(&app, PROJECT, KEY).await;
         Self { app: Arc::new(app), placeholders }
     }

@@ -81,7 +81,7 @@ def main():
     folder = tempfile.mkdtemp()
     process, _ = start(folder)
     try:
-        keys = dict(line.strip().split("=", 1) for line in open(f"{folder}/keys.env", encoding="ascii"))
+        keys = dict(line.strip().removeprefix("export ").split("=", 1) for line in open(f"{folder}/keys.env", encoding="ascii"))
         client = {
             "x-service-access-type": "client",
             "x-service-project-id": keys["GATELET_PROJECT_ID"],

@@ -31,7 +31,7 @@ fn handlers(criterion: &mut Criterion) {
     let runtime = Runtime::new().expect("a runtime");
     let (app, ada, code) = runtime.block_on(async {
         let app = TestApp::start().await;
-        app.publish(&gateway::content::sample("https://example.com")).await;
+        app.publish(&gateway::content::sample(Some("https://example.com"))).await;
         let ada = app.sign_up("ada@example.com").await;
         for _ in 0..9 {
             app.sign_in("ada@example.com").await;

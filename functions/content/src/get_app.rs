@@ -41,5 +41,5 @@ impl Describe for AppPath {
 pub async fn handle(State(app): State<App>, path: AppPath) -> Result<Json<Data<content::App>>, Problem> {
     let mut apps = app.store.apps().await?.into_iter();
     let data = apps.find(|app| app.id == path.app_id).ok_or(Problem::AppNotFound)?;
-    Ok(Json(Data { data }))
+    Ok(Json(Data { data: data.at(&app.settings.site_url) }))
 }

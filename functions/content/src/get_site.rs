@@ -13,6 +13,7 @@ pub const ROUTE: Route = Route::get("content-get-site", "/api/v1/site")
 
 pub async fn handle(State(app): State<App>) -> Result<Json<Data<Site>>, Problem> {
     let published = app.store.site().await?;
-    let data = published.unwrap_or_else(|| Site::unpublished(&app.settings.site_url));
+    let site_url = &app.settings.site_url;
+    let data = published.map_or_else(|| Site::unpublished(site_url), |site| site.at(site_url));
     Ok(Json(Data { data }))
 }

@@ -10,6 +10,6 @@ pub const ROUTE: Route =
     Route::get("content-list-apps", "/api/v1/apps").content().summary("Lists the public apps").table(&[TableAction::GetItem]);
 
 pub async fn handle(State(app): State<App>) -> Result<Json<Data<Vec<content::App>>>, Problem> {
-    let data = app.store.apps().await?;
+    let data = app.store.apps().await?.into_iter().map(|one| one.at(&app.settings.site_url)).collect();
     Ok(Json(Data { data }))
 }

@@ -12,6 +12,6 @@ pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-pos
     .table(&[TableAction::Query]);
 
 pub async fn handle(State(app): State<App>) -> Result<Json<Data<Vec<BlogPost>>>, Problem> {
-    let data = app.store.blog_posts().await?;
+    let data = app.store.blog_posts().await?.into_iter().map(|post| post.at(&app.settings.site_url)).collect();
     Ok(Json(Data { data }))
 }

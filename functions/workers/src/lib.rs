@@ -10,4 +10,5 @@ pub mod endings;
 mod fail_point;
 pub mod outbox;
 mod parties;
+pub mod recovery;
 pub mod reports;

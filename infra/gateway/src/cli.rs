@@ -2,6 +2,8 @@
 
 mod content;
 mod doctor;
+mod listen;
+mod log;
 mod project;
 mod reseal;
 mod serve;
@@ -38,7 +40,7 @@ pub struct Cli {
 /// Which data a command works on.
 #[derive(Args, Clone)]
 pub(crate) struct Target {
-    /// Folder of the gateway's data
+    /// Folder of the gateway's data. One gateway at a time serves it; the other commands work on it with and without one
     #[arg(long, global = true, value_name = "DIR", default_value = ".gatelet")]
     data: PathBuf,
     /// Work on this table of AWS in place of the gateway's data (with the usual AWS environment; `AWS_ENDPOINT_URL_DYNAMODB` is honoured)

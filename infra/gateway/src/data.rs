@@ -1,10 +1,10 @@
-//! The data folder of a gateway: database, mails, the deployment secret, and the keys of the first project.
+//! The data folder of a gateway: database, inbox, the deployment secret, and the keys of the first project.
 //!
 //! Everything in it is for its owner alone. The folder is the whole state: copy it, and the gateway is elsewhere.
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -13,20 +13,41 @@ use shared::crypto::deployment_secret::DeploymentSecret;
 use shared::entropy::Entropy;
 use shared::settings::deployment_secret;
 
+use crate::damage::Damage;
+
+const DATABASE: &str = "gatelet.db";
+const INBOX: &str = "inbox.db";
+const KEYS: &str = "keys.env";
+const SECRET: &str = "secret";
+const LOCK: &str = "lock";
+/// What a gateway writes into its folder, besides what `SQLite` keeps beside a database.
+const FILES: [&str; 5] = [DATABASE, INBOX, KEYS, SECRET, LOCK];
+/// The inbox of an older version.
+const MAILS: &str = "mails";
+
 /// The folder of a gateway's data.
 #[derive(Debug, Clone)]
 pub struct Data(PathBuf);
 
+/// The right to serve a data folder; it ends with the process, however that ends.
+pub struct Lock(File);
+
+/// Which gateway serves a data folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Holder {
+    pub process: Option<u32>,
+    /// Absent until the gateway answers.
+    pub url: Option<String>,
+}
+
 impl Data {
-    /// The folder, created when it is not there.
+    /// The folder, created when it is not there. Files that an older version left readable for others are closed.
     pub fn create(folder: &Path) -> anyhow::Result<Self> {
         let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         created.with_context(|| format!("the data folder {} cannot be created", folder.display()))?;
         let data = Self(folder.to_owned());
-        // Found out now, by a line that says it, and not by the first request.
-        let probe = data.0.join(".write-probe");
-        std::fs::write(&probe, b"").with_context(|| format!("the data folder {} cannot be written", folder.display()))?;
-        std::fs::remove_file(&probe).with_context(|| format!("the data folder {} cannot be written", folder.display()))?;
+        // Found out now, with a clear message, and not by the first request.
+        data.close().with_context(|| format!("the data folder {} cannot be written", folder.display()))?;
         Ok(data)
     }
 
@@ -39,21 +60,87 @@ impl Data {
         Ok(data)
     }
 
-    pub fn database(&self) -> PathBuf {
-        self.0.join("gatelet.db")
+    /// Keeps others out, and Git. A folder that has something else in it is not only ours: there the files are closed and no more.
+    fn close(&self) -> std::io::Result<()> {
+        let beside = |rest: &str| rest.is_empty() || rest.starts_with(['-', '.']);
+        let is_file = |name: &str| FILES.iter().any(|file| name.strip_prefix(file).is_some_and(beside));
+        let is_ours = |name: &str| is_file(name) || [MAILS, ".gitignore"].contains(&name);
+        let mut ours_alone = true;
+        for entry in std::fs::read_dir(&self.0)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let ours = name.to_str().is_some_and(is_ours);
+            ours_alone &= ours;
+            if ours && entry.file_type()?.is_file() {
+                std::fs::set_permissions(entry.path(), Permissions::from_mode(0o600))?;
+            }
+        }
+        if ours_alone {
+            std::fs::set_permissions(&self.0, Permissions::from_mode(0o700))?;
+            private(&self.0.join(".gitignore"), OpenOptions::new().write(true).truncate(true))?.write_all(b"*\n")?;
+        }
+        drop(private(&self.0.join(LOCK), OpenOptions::new().write(true))?);
+        Ok(())
     }
 
+    /// Takes the folder for this process, or says who has it.
+    pub fn lock(&self) -> anyhow::Result<Lock> {
+        let path = self.0.join(LOCK);
+        let file = private(&path, OpenOptions::new().read(true).write(true));
+        let file = file.with_context(|| format!("{} cannot be opened", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => {
+                let mut lock = Lock(file);
+                lock.write("").with_context(|| format!("{} cannot be written", path.display()))?;
+                Ok(lock)
+            }
+            Err(TryLockError::WouldBlock) => bail!(
+                "the data folder {} is in use by {}: stop it, or name another folder with --data DIR (commands such as \
+                 `project set` and `content publish` work beside it)",
+                self.0.display(),
+                Holder::read(file)
+            ),
+            Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("{} cannot be locked", path.display())),
+        }
+    }
+
+    /// Who serves a folder now, if anybody does.
+    pub fn holder(folder: &Path) -> Option<Holder> {
+        let file = File::open(folder.join(LOCK)).ok()?;
+        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| Holder::read(file))
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.0.join(DATABASE)
+    }
+
+    /// The database, created here when there is none, as `SQLite` would create it readable for others. An empty one beside keys has lost
+    /// what was in it.
+    pub fn create_database(&self) -> anyhow::Result<PathBuf> {
+        let path = self.database();
+        if self.keys_file().exists() && path.metadata().is_ok_and(|file| file.len() == 0) {
+            bail!(Damage::empty(&path));
+        }
+        created(path)
+    }
+
+    /// The database of the inbox, created when there is none.
+    pub fn create_inbox(&self) -> anyhow::Result<PathBuf> {
+        created(self.0.join(INBOX))
+    }
+
+    /// Where an older version kept the inbox.
     pub fn mails(&self) -> PathBuf {
-        self.0.join("mails")
+        self.0.join(MAILS)
     }
 
     pub fn keys_file(&self) -> PathBuf {
-        self.0.join("keys.env")
+        self.0.join(KEYS)
     }
 
     /// The deployment secret, made at the first start.
     pub fn secret(&self, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
-        let path = self.0.join("secret");
+        let path = self.0.join(SECRET);
         match std::fs::read_to_string(&path) {
             Ok(text) => deployment_secret(text.trim().to_owned()).with_context(|| format!("{} is damaged", path.display())),
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -66,11 +153,57 @@ impl Data {
     }
 }
 
+impl Lock {
+    /// Tells others where this process answers.
+    pub fn announce(&mut self, url: &str) -> anyhow::Result<()> {
+        self.write(url).context("the lock of the data folder cannot be written")
+    }
+
+    fn write(&mut self, url: &str) -> std::io::Result<()> {
+        self.0.set_len(0)?;
+        self.0.rewind()?;
+        writeln!(self.0, "{} {url}", std::process::id())
+    }
+}
+
+impl Holder {
+    fn read(mut file: File) -> Self {
+        let mut text = String::new();
+        // A holder that cannot be read is still one.
+        let _ = file.read_to_string(&mut text);
+        let mut words = text.split_whitespace();
+        Self { process: words.next().and_then(|process| process.parse().ok()), url: words.next().map(str::to_owned) }
+    }
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.process, &self.url) {
+            (Some(process), Some(url)) => write!(f, "another gateway (process {process}, at {url})"),
+            (Some(process), None) => write!(f, "another gateway (process {process}, which is starting)"),
+            _ => f.write_str("another gateway"),
+        }
+    }
+}
+
+fn created(path: PathBuf) -> anyhow::Result<PathBuf> {
+    let file = private(&path, OpenOptions::new().append(true));
+    file.with_context(|| format!("{} cannot be created", path.display()))?;
+    Ok(path)
+}
+
+/// Opens a file that its owner alone may read, created when it is not there, whatever the umask.
+fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
+    let file = options.create(true).mode(0o600).open(path)?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
 /// Writes a file that its owner alone may read, whole or not at all.
 pub(crate) fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = || {
         let draft = path.with_extension("new");
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        let mut file = private(&draft, OpenOptions::new().write(true).truncate(true))?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         std::fs::rename(&draft, path)

@@ -23,6 +23,7 @@ use shared::store::{Store, table};
 use tokio::sync::Notify;
 
 use crate::commits::Commits;
+use crate::damage::{self, Damage};
 
 /// The name of the table in an embedded engine.
 pub const TABLE: &str = "gatelet";
@@ -66,6 +67,8 @@ pub enum Fault {
 pub enum Error {
     #[error("the database {path} cannot be opened: {reason}")]
     Open { path: String, reason: String },
+    #[error(transparent)]
+    Damaged(#[from] Damage),
     #[error("the table cannot be created: {0}")]
     Table(#[from] shared::store::Error),
 }
@@ -73,6 +76,9 @@ pub enum Error {
 impl Engine {
     /// Opens the engine on a file, or in memory, and creates the table on the first start.
     pub async fn open(file: Option<&Path>, entropy: &Entropy, observer: Option<Arc<dyn Observe>>) -> Result<Self, Error> {
+        if let Some(file) = file {
+            damage::examine(file)?;
+        }
         let path = file.map(|file| file.display().to_string());
         let database = match &path {
             Some(path) => Database::new(path),
@@ -91,23 +97,23 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Turns the table's stream on or off; it is off unless other processes may read it.
+    /// Turns the table's stream on or off, and says whether it was on; it is off unless other processes may read it.
     ///
     /// The connector wakes the worker of this process, so nobody reads the stream here, and the engine looks through all records of the
     /// last day at each write.
-    pub async fn stream(&self, enabled: bool) -> Result<(), shared::store::Error> {
+    pub async fn stream(&self, enabled: bool) -> Result<bool, shared::store::Error> {
         let refused = |error: String| shared::store::Error::Refused(error);
         let client = self.store.client();
         let table = client.call(DescribeTableInput::builder().table_name(TABLE)).await.map_err(|error| refused(format!("{error:?}")))?;
         let is_enabled = table.table.and_then(|table| table.stream_specification).is_some_and(|stream| stream.stream_enabled);
         if is_enabled == enabled {
-            return Ok(());
+            return Ok(is_enabled);
         }
         let stream = StreamSpecification::builder().stream_enabled(enabled);
         let stream = if enabled { stream.stream_view_type(StreamViewType::NewAndOldImages) } else { stream };
         let update = UpdateTableInput::builder().table_name(TABLE);
         let update = update.stream_specification(stream.build().map_err(|error| refused(error.to_string()))?);
-        client.call(update).await.map(drop).map_err(|error| refused(format!("{error:?}")))
+        client.call(update).await.map(|_| is_enabled).map_err(|error| refused(format!("{error:?}")))
     }
 
     /// From now on writes through this engine's store wait for the disk together ([`crate::commits`]). Those of others, who have the

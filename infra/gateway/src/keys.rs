@@ -29,6 +29,8 @@ pub struct Keys {
 }
 
 const PROJECT_ID: &str = "GATELET_PROJECT_ID";
+/// What the lines of `keys.env` begin with: a shell that sources the file passes the keys on to what it starts.
+const EXPORT: &str = "export ";
 
 /// Which of the projects keys are for: how they are called in the environment and in `keys.env`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +58,15 @@ impl Saved {
     }
 
     fn value(&self, name: &str) -> Option<String> {
-        self.0.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(unquoted))
+        // Files of an older version have no `export`.
+        let mut values = self.0.lines().map(|line| line.strip_prefix(EXPORT).unwrap_or(line));
+        values.find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(unquoted))
     }
 
     /// Writes the file when it does not say the same already.
     pub fn write(&self, file: &Path, projects: [(&Keys, Role); 2]) -> anyhow::Result<()> {
-        let text = projects.map(|(keys, role)| keys.lines(role)).concat();
+        let lines = projects.map(|(keys, role)| keys.lines(role)).concat();
+        let text: String = lines.lines().flat_map(|line| [EXPORT, line, "\n"]).collect();
         if self.0 == text { Ok(()) } else { write_private(file, &text) }
     }
 }
@@ -155,7 +160,7 @@ impl Keys {
         Ok(false)
     }
 
-    /// Its lines in `keys.env`.
+    /// Their lines: `NAME=value`.
     pub fn lines(&self, role: Role) -> String {
         let mut text = String::new();
         if role == Role::First {
@@ -202,5 +207,21 @@ mod tests {
         for key in ["pck_abc", "it's $HOME `x` \"y\"", "'", "''"] {
             assert_eq!(unquoted(&quoted(key)), key);
         }
+    }
+
+    #[test]
+    fn a_file_of_an_older_version_is_read_and_written_anew() {
+        let file = std::env::temp_dir().join(format!("gatelet-keys-{}.env", Entropy::system().uuid()));
+        let entropy = Entropy::system();
+        let (first, internal) = (Keys::generate(&entropy, entropy.uuid().into()), Keys::generate(&entropy, ProjectId::internal()));
+        let old = format!("{}{}", first.lines(Role::First), internal.lines(Role::Internal));
+        std::fs::write(&file, &old).unwrap();
+        let saved = Saved::read(Some(&file));
+        assert_eq!(Keys::choose(&saved, &entropy).unwrap().lines(Role::First), first.lines(Role::First));
+        saved.write(&file, [(&first, Role::First), (&internal, Role::Internal)]).unwrap();
+        let new = std::fs::read_to_string(&file).unwrap();
+        assert!(new.lines().all(|line| line.starts_with("export GATELET_")) && new.replace(EXPORT, "") == old, "{new}");
+        assert_eq!(Keys::choose(&Saved::read(Some(&file)), &entropy).unwrap().lines(Role::First), first.lines(Role::First));
+        std::fs::remove_file(file).unwrap();
     }
 }

@@ -5,6 +5,7 @@
 pub mod cli;
 mod commits;
 pub mod content;
+mod damage;
 pub mod data;
 pub mod doctor;
 pub mod engine;

@@ -92,11 +92,14 @@ impl Service {
     }
 
     /// Starts the outbox worker, whose mails go into the inbox, and those of projects with a mail server of their own there. It stops after the
-    /// step that it is in once `stop` changes.
-    pub fn spawn_worker(&self, smtp: Smtp, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
-        let (app, engine) = (self.app.clone(), self.engine.clone());
+    /// step that it is in once `stop` changes. Where nobody else sends, it first settles what a worker that was killed had begun.
+    pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
         let mailer = ByProject { own: smtp, deployments: self.inbox.clone() };
         tokio::spawn(async move {
+            if sends_alone {
+                recover(&app, &inbox).await;
+            }
             while !*stop.borrow() {
                 match workers::outbox::step(&app, &mailer, Timestamp::MAX).await {
                     Ok(0) => {}
@@ -110,6 +113,16 @@ impl Service {
                 }
             }
         })
+    }
+}
+
+/// Settles what a worker of an earlier process had begun, by what arrived in the inbox. What fails is left to its lease.
+async fn recover(app: &App, inbox: &Inbox) {
+    let arrived = |id, attempt| inbox.has(id, attempt).inspect_err(|error| tracing::error!(%error, "the inbox cannot be asked")).ok();
+    match workers::recovery::recover(app, &arrived).await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "settled emails that were on their way when the gateway was stopped"),
+        Err(error) => tracing::error!(%error, "emails that were on their way cannot be settled now"),
     }
 }
 

@@ -8,6 +8,7 @@ use lettre::message::{Mailbox, Message, MultiPart, SinglePart};
 use lettre::{Address, address::Envelope};
 
 use super::send::Mail;
+use crate::crypto::digest::Digest;
 
 /// Makes messages of mails.
 pub(super) struct Composer {
@@ -43,13 +44,27 @@ impl Composer {
             message = message.raw_header(header(name, value)?);
         }
         let message = match (&mail.text, &mail.html) {
-            (Some(text), Some(html)) => message.multipart(MultiPart::alternative_plain_html(text.clone(), html.clone())),
+            (Some(text), Some(html)) => {
+                let parts = MultiPart::alternative().boundary(boundary(mail, text, html));
+                message.multipart(parts.singlepart(SinglePart::plain(text.clone())).singlepart(SinglePart::html(html.clone())))
+            }
             (None, Some(html)) => message.singlepart(SinglePart::html(html.clone())),
             (text, None) => message.singlepart(SinglePart::plain(text.clone().unwrap_or_default())),
         };
         let message = message.ok()?;
         Some(Composed { envelope: message.envelope().clone(), bytes: message.formatted() })
     }
+}
+
+/// A mail as a message that was made at this time; none when the mail is not one that can be sent.
+pub fn source(mail: &Mail, at: Timestamp) -> Option<String> {
+    let host = mail.from.address.rsplit_once('@').map(|(_, host)| host.to_owned());
+    String::from_utf8(Composer::new(host).compose(mail, at)?.bytes).ok()
+}
+
+/// The same for the same mail, and in none of its parts: nobody can write a text that has the digest of itself.
+fn boundary(mail: &Mail, text: &str, html: &str) -> String {
+    Digest::of(&format!("{}\0{text}\0{html}", mail.id)).to_string()
 }
 
 fn header(name: &'static str, value: String) -> Option<HeaderValue> {

@@ -5,7 +5,7 @@ pub mod builtin;
 pub mod code;
 pub mod invitation;
 #[cfg(feature = "mail")]
-mod mime;
+pub mod mime;
 #[cfg(feature = "mail")]
 pub mod render;
 #[cfg(feature = "mail")]

@@ -103,6 +103,53 @@ impl Resources {
     }
 }
 
+/// A URL of the content at the site's URL: one that was published as a path follows it, any other is absolute already.
+fn based(url: &mut String, site_url: &str) {
+    if url.is_empty() || url.starts_with('/') {
+        url.insert_str(0, site_url);
+    }
+}
+
+impl Site {
+    /// The site at this URL, which has no trailing slash.
+    pub fn at(mut self, site_url: &str) -> Self {
+        let resources = &mut self.resources;
+        for url in [
+            &mut self.url,
+            &mut resources.docs,
+            &mut resources.docs_api_reference,
+            &mut resources.llms_txt,
+            &mut resources.llms_full_txt,
+            &mut resources.index_md,
+            &mut resources.feed_xml,
+            &mut resources.mcp_discovery,
+            &mut resources.mcp,
+            &mut resources.agent_card,
+            &mut resources.cli_package,
+            &mut resources.openapi,
+        ] {
+            based(url, site_url);
+        }
+        self
+    }
+}
+
+impl App {
+    /// The app of the site at this URL, which has no trailing slash.
+    pub fn at(mut self, site_url: &str) -> Self {
+        based(&mut self.url, site_url);
+        self
+    }
+}
+
+impl BlogPost {
+    /// The post of the site at this URL, which has no trailing slash.
+    pub fn at(mut self, site_url: &str) -> Self {
+        based(&mut self.url, site_url);
+        self
+    }
+}
+
 /// Everything that a site shows, as one publication writes it: all of it is replaced at once for every reader.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
@@ -124,5 +171,15 @@ mod tests {
         let resources = site["resources"].as_object().unwrap();
         assert_eq!(resources.len(), 11);
         assert!(resources.values().all(|url| url.as_str().unwrap().starts_with("https://example.com/")));
+    }
+
+    #[test]
+    fn paths_follow_the_site_and_absolute_urls_stay() {
+        let own = Resources { docs: "https://docs.example.net/".to_owned(), ..Resources::following("") };
+        let site = Site { url: String::new(), resources: own, ..Site::unpublished("https://example.com") };
+        let site = site.at("http://localhost:9000");
+        assert_eq!((&*site.url, &*site.resources.docs), ("http://localhost:9000", "https://docs.example.net/"));
+        assert_eq!(site.resources.openapi, "http://localhost:9000/openapi.json");
+        assert_eq!(Site::unpublished("https://example.com").at("http://localhost:9000"), Site::unpublished("https://example.com"));
     }
 }

@@ -62,6 +62,8 @@ pub enum Move {
     Retry,
     /// An attempt failed for good, or nobody knows how it ended.
     Fail,
+    /// The worker that had begun is known to be gone, and its mail not to have left.
+    TakeBack,
     /// Users edit, reschedule, pause or resume it, or touch it by an empty patch.
     Patch,
     Cancel,
@@ -117,6 +119,8 @@ pub const TRANSITIONS: &[Transition] = &[
     line(Move::Skip, &[Sending], &[Skipped]),
     line(Move::Retry, &[Sending], &[Scheduled]),
     line(Move::Fail, &[Sending], &[ServerError]),
+    line(Move::TakeBack, &[Rendering], &[Preparing]),
+    line(Move::TakeBack, &[Sending], &[Queued]),
     line(Move::Patch, &[Paused], &[Paused, Preparing, RenderError, Scheduled, ServerError]),
     line(Move::Patch, &[Preparing], &[Preparing, Paused]),
     line(Move::Patch, &[Rendering], &[Rendering, Preparing, Paused]),

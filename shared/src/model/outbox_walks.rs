@@ -30,6 +30,7 @@ enum Step {
         outcome: u8,
     },
     Abandon,
+    TakeBack,
     /// What the mail service reports on the last attempt that it was given, or on one before.
     Report {
         kind: ReportKind,
@@ -59,6 +60,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => worker.clone().prop_map(|worker| Step::Send { worker }),
         3 => (worker, 0..4_u8).prop_map(|(worker, outcome)| Step::Told { worker, outcome }),
         1 => Just(Step::Abandon),
+        1 => Just(Step::TakeBack),
         4 => (prop::sample::select(&ReportKind::ALL[..]), prop::bool::weighted(0.8)).prop_map(|(kind, on_last)| Step::Report { kind, on_last }),
         2 => prop_oneof![0..1000_i64, 20_000..2_000_000_i64].prop_map(|millis| Step::Wait { millis }),
     ]
@@ -82,6 +84,7 @@ fn take(entry: OutboxEntry, step: &Step, now: jiff::Timestamp) -> Option<OutboxE
             entry.finish_sending(id(*worker), outcome, 0.5, now)
         }
         Step::Abandon => entry.abandon_sending(now),
+        Step::TakeBack => entry.take_back(now),
         Step::Report { kind, on_last } => {
             let (Stage::Sending { started_at, .. } | Stage::ServerError { started_at, .. } | Stage::Sent { started_at, .. }) = entry.stage
             else {
@@ -105,6 +108,7 @@ fn moves(step: &Step, to: Status) -> Vec<Move> {
         Step::Send { .. } => vec![Move::BeginSending],
         Step::Told { .. } => vec![Move::FinishSending, Move::Retry, Move::Fail],
         Step::Abandon => vec![Move::Fail],
+        Step::TakeBack => vec![Move::TakeBack],
         Step::Report { kind, .. } => vec![Move::Report(*kind)],
         Step::Wait { .. } => vec![],
     }

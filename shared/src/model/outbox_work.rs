@@ -135,6 +135,19 @@ impl OutboxEntry {
         self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
     }
 
+    /// rendering → preparing, sending → queued: for who knows that the worker is gone, and that the mail has not left.
+    pub fn take_back(mut self, now: Timestamp) -> Option<Self> {
+        let stage = match self.stage {
+            Stage::Rendering { .. } => Stage::Preparing,
+            Stage::Sending { .. } => Stage::Queued,
+            _ => return None,
+        };
+        self.may(Move::TakeBack).then(|| {
+            self.stage = stage;
+            self.touched(now)
+        })
+    }
+
     /// Whether the table could not keep the entry.
     pub fn is_too_large(&self) -> bool {
         self.bytes() > MAX_BYTES

@@ -9,6 +9,7 @@
 //! A queue is apart from what is due, so that a project that has used up its quota keeps nobody else's mail waiting: one query finds
 //! the first mails of a project, and a key behind it the next project. A query costs half a unit, as the index has keys alone.
 
+use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 
@@ -88,6 +89,14 @@ impl Store {
         Ok(shards.iter().flatten().filter_map(due).collect())
     }
 
+    /// All entries that wait in a lane for a time until `until`, those among them that a worker is busy with.
+    pub async fn waiting_entries(&self, until: Timestamp) -> Result<Vec<(ProjectId, EmailId)>, Error> {
+        let until = format!("{}#~", sortable(until));
+        let partitions = [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)));
+        let all = partitions.map(|partition| self.query_all(self.keys_of(partition, "0".to_owned(), until.clone())));
+        Ok(try_join_all(all).await?.iter().flatten().filter_map(entry_of).collect())
+    }
+
     /// Since when that work is due which has been so for longest.
     pub async fn oldest_due(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
         let until = format!("{}#~", sortable(now));
@@ -119,16 +128,17 @@ impl Store {
     }
 
     async fn keys_between(&self, partition: String, first: String, last: String, limit: i32) -> Result<Vec<Item>, Error> {
-        let query = self
-            .query()
+        Ok(self.query_page(self.keys_of(partition, first, last).limit(limit)).await?.0)
+    }
+
+    fn keys_of(&self, partition: String, first: String, last: String) -> QueryInputBuilder {
+        self.query()
             .index_name("gsi2")
             .key_condition_expression("gsi2pk = :pk AND gsi2sk BETWEEN :first AND :last")
             .expression_attribute_values(":pk", string(partition))
             .expression_attribute_values(":first", string(first))
             .expression_attribute_values(":last", string(last))
             .projection_expression("pk, gsi2sk")
-            .limit(limit);
-        Ok(self.query_page(query).await?.0)
     }
 }
 

@@ -12,20 +12,22 @@ pub(super) enum Command {
     /// Replace all content by that of a folder: site.toml, apps.toml, blog/*.md
     Publish {
         folder: PathBuf,
-        /// Where the site is, for the URLs in its content
-        #[arg(long, env = "GATELET_SITE_URL", default_value = "http://localhost:8787")]
-        site_url: String,
+        /// Where the site is, for the URLs in its content. By default they follow the URL that the content is served at
+        #[arg(long, env = "GATELET_SITE_URL", value_name = "URL")]
+        site_url: Option<String>,
     },
 }
 
 impl Command {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let Self::Publish { folder, site_url } = self;
-        let site_url = shared::settings::base_url("GATELET_SITE_URL", &site_url)?;
-        let content = content::read_directory(&folder, &site_url)?;
+        let site_url = site_url.filter(|url| !url.is_empty());
+        let site_url = site_url.map(|url| shared::settings::base_url("GATELET_SITE_URL", &url)).transpose()?;
+        let content = content::read_directory(&folder, site_url.as_deref())?;
         let tools = Tools::open(target).await?;
         tools.store.publish(&content).await?;
-        println!("Published {} apps and {} posts at {site_url}", content.apps.len(), content.blog_posts.len());
+        let place = site_url.map_or_else(|| "wherever the site is served".to_owned(), |url| format!("at {url}"));
+        println!("Published {} apps and {} posts {place}", content.apps.len(), content.blog_posts.len());
         Ok(())
     }
 }

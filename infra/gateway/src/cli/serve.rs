@@ -19,7 +19,8 @@ use shared::tls;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::{Target, site_url};
+use super::listen::{Listen, bind};
+use super::{Target, log, site_url};
 use crate::content;
 use crate::data::Data;
 use crate::engine::Engine;
@@ -29,9 +30,8 @@ use crate::service::{Parts, Service};
 
 #[derive(Args, Clone)]
 pub(super) struct Options {
-    /// Where to answer
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8787")]
-    listen: SocketAddr,
+    #[command(flatten)]
+    listen: Listen,
     /// Keep everything in memory: nothing is left when the gateway stops
     #[arg(long)]
     memory: bool,
@@ -54,24 +54,26 @@ pub(super) struct Options {
 const GRACE: Duration = Duration::from_secs(10);
 
 pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()> {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("GATELET_LOG").unwrap_or_else(|_| "warn,dynoxide=error".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    log::install()?;
     if cfg!(panic = "abort") {
         tracing::warn!("this binary has the profile of functions, where a panic ends the process: build it with --profile gateway");
     }
     // The ports first: nothing is created for a gateway that cannot answer.
-    let listener = listen(options.listen).await?;
+    let folder = Some(target.data.as_path()).filter(|_| !options.memory);
+    let listener = bind(options.listen.address(), folder, "--port").await?;
     let address = listener.local_addr()?;
     let dynamodb = match options.dynamodb_port {
-        Some(port) => Some(listen(SocketAddr::new(address.ip(), port)).await?),
+        Some(port) => Some(bind(SocketAddr::new(address.ip(), port), None, "--dynamodb-port").await?),
         None => None,
     };
     let (clock, entropy) = (clock(options.clock_ahead), Entropy::system());
-    let data = if options.memory { None } else { Some(Data::create(&target.data)?) };
-    let engine = Engine::open(data.as_ref().map(Data::database).as_deref(), &entropy, None).await?;
-    engine.stream(options.dynamodb_port.is_some()).await?;
-    if let (Some(data), None) = (&data, options.dynamodb_port) {
-        engine.share_commits(&data.database())?;
+    let data = folder.map(Data::create).transpose()?;
+    let mut lock = data.as_ref().map(Data::lock).transpose()?;
+    let database = data.as_ref().map(Data::create_database).transpose()?;
+    let engine = Engine::open(database.as_deref(), &entropy, None).await?;
+    let was_shared = engine.stream(options.dynamodb_port.is_some()).await?;
+    if let (Some(database), None) = (&database, options.dynamodb_port) {
+        engine.share_commits(database)?;
     }
     let secret = match (&data, variable("GATELET_SECRET")) {
         (_, Some(secret)) => settings::deployment_secret(secret)?,
@@ -80,7 +82,10 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     };
     let settings = settings(address, secret, &options)?;
     let smtp = Smtp::trusting(&settings, tls::public_roots, clock.clone())?;
-    let inbox = Inbox::open(data.as_ref().map(Data::mails), clock.clone()).context("the mails of the inbox cannot be read")?;
+    let inbox = open_inbox(data.as_ref(), &clock)?;
+    if let Some(lock) = &mut lock {
+        lock.announce(&settings.api_url)?;
+    }
 
     let keys_file = data.as_ref().map(Data::keys_file);
     let saved = Saved::read(keys_file.as_deref());
@@ -91,22 +96,30 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     if let Some(file) = &keys_file {
         saved.write(file, [(&keys, Role::First), (&internal, Role::Internal)])?;
     }
-    content::publish_sample_once(&engine.store(), &settings.site_url).await?;
+    content::publish_sample_once(&engine.store()).await?;
     let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), keys: keys.clone() };
     let service = Service::new(parts);
     let signal = stop_signal().context("signals cannot be caught")?;
     print_start(&service.app.settings, &keys, &internal, data.as_ref().filter(|_| !is_new));
-    serve(service, smtp, listener, dynamodb.map(|listener| (listener, engine.database())), signal).await
+    // Others than this process may have been sending when the engine was theirs, too.
+    let sends_alone = dynamodb.is_none() && !was_shared;
+    serve(service, smtp, sends_alone, listener, dynamodb.map(|listener| (listener, engine.database())), signal).await
+}
+
+fn open_inbox(data: Option<&Data>, clock: &Clock) -> anyhow::Result<Inbox> {
+    let file = data.map(Data::create_inbox).transpose()?;
+    let inbox = Inbox::open(file.as_deref(), clock.clone()).context("the inbox cannot be opened")?;
+    if let Some(data) = data {
+        let mails = data.mails();
+        inbox.take_over(&mails).with_context(|| format!("the emails in {} cannot be moved into the inbox", mails.display()))?;
+    }
+    Ok(inbox)
 }
 
 /// The machine's clock, or one that is so many seconds ahead of it.
 fn clock(ahead: u32) -> Clock {
     let system = Clock::system();
     Clock::new(move || after(system.now(), SignedDuration::from_secs(ahead.into())))
-}
-
-async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))
 }
 
 fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) -> anyhow::Result<Settings> {
@@ -138,7 +151,8 @@ fn print_start(settings: &Settings, keys: &Keys, internal: &Keys, saved: Option<
     let url = &settings.api_url;
     println!("Gatelet answers at {url}");
     let line = |label: &str, value: &str| println!("  {label:<15}  {value}");
-    for (label, path) in [("API", "/api/v1"), ("API reference", "/docs/api"), ("Inbox", "/inbox"), ("Outbox", "/outbox")] {
+    let pages = [("API", "/api/v1"), ("Docs", "/docs"), ("API reference", "/docs/api"), ("Inbox", "/inbox"), ("Outbox", "/outbox")];
+    for (label, path) in pages {
         line(label, &format!("{url}{path}"));
     }
     line("Project", keys.project_id.as_str());
@@ -158,12 +172,13 @@ fn print_start(settings: &Settings, keys: &Keys, internal: &Keys, saved: Option<
 async fn serve(
     service: Service,
     smtp: Smtp,
+    sends_alone: bool,
     listener: TcpListener,
     dynamodb: Option<(TcpListener, Database)>,
     signal: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     let (stop, stopped) = watch::channel(false);
-    let worker = service.spawn_worker(smtp, stopped.clone());
+    let worker = service.spawn_worker(smtp, sends_alone, stopped.clone());
     service.spawn_endings(stopped.clone());
     if let Some((listener, database)) = dynamodb {
         println!("  DynamoDB         http://{}", listener.local_addr()?);

@@ -1,4 +1,4 @@
-//! The URLs of the content: absolute, and below the site's own URL unless they say otherwise.
+//! The URLs of the content: below the site's own URL unless they say otherwise, and paths where the site's URL is not known yet.
 
 use toml::Spanned;
 use url::Url;
@@ -9,19 +9,27 @@ use super::source::{Place, PublishError};
 const MAX_SEGMENT: usize = 100;
 
 pub(super) struct Links {
-    /// Without a trailing slash.
+    /// Without a trailing slash; empty when it is put before each path later.
     pub site_url: String,
 }
 
+/// Stands for the site's URL where paths are checked.
+const ANY_SITE: &str = "https://site.invalid";
+
 impl Links {
-    pub(super) fn of(site_url: &str) -> Result<Self, PublishError> {
+    pub(super) fn of(site_url: Option<&str>) -> Result<Self, PublishError> {
+        let Some(site_url) = site_url else { return Ok(Self { site_url: String::new() }) };
         let url = absolute(site_url).map_err(|message| PublishError::of_file(format!("the site's URL `{site_url}`"), message))?;
         Ok(Self { site_url: url.trim_end_matches('/').to_owned() })
     }
 
     /// The URL that a text of the content means.
     fn resolve(&self, text: &str) -> Result<String, &'static str> {
-        if text.starts_with('/') && !text.starts_with("//") { absolute(&format!("{}{text}", self.site_url)) } else { absolute(text) }
+        if !text.starts_with('/') || text.starts_with("//") {
+            return absolute(text);
+        }
+        let checked = absolute(&format!("{ANY_SITE}{text}"))?;
+        Ok(format!("{}{}", self.site_url, checked.trim_start_matches(ANY_SITE)))
     }
 
     /// The URL that a field gives, or the one at `path` below the site.

@@ -37,14 +37,15 @@ struct Files {
     posts: Vec<Source>,
 }
 
-/// Reads the content of a site whose public URL is `site_url`, from a directory.
-pub fn read_directory(dir: &Path, site_url: &str) -> Result<Content, PublishError> {
+/// Reads the content of a site from a directory. Without the site's public URL, what is below it stays a path, and follows whatever URL
+/// the site is served at.
+pub fn read_directory(dir: &Path, site_url: Option<&str>) -> Result<Content, PublishError> {
     let site = Source::read(dir, "site.toml")?.ok_or_else(|| PublishError::of_file("site.toml", "there is no such file"))?;
     let files = Files { site, apps: Source::read(dir, "apps.toml")?, posts: posts::read_all(dir)? };
     parse(&files, site_url)
 }
 
-fn parse(files: &Files, site_url: &str) -> Result<Content, PublishError> {
+fn parse(files: &Files, site_url: Option<&str>) -> Result<Content, PublishError> {
     let links = Links::of(site_url)?;
     Ok(Content {
         site: site::parse(&files.site, &links)?,

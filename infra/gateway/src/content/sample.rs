@@ -12,12 +12,12 @@ macro_rules! file {
     };
 }
 
-/// The sample content of a site at `site_url`, an absolute http or https URL.
+/// The sample content of a site at `site_url`, an absolute http or https URL, or at whatever URL it is served.
 ///
 /// # Panics
 ///
 /// When `site_url` is something else; the settings refuse such a URL before.
-pub fn sample(site_url: &str) -> Content {
+pub fn sample(site_url: Option<&str>) -> Content {
     let files = Files {
         site: file!("site.toml"),
         apps: Some(file!("apps.toml")),
@@ -28,8 +28,8 @@ pub fn sample(site_url: &str) -> Content {
 }
 
 /// Publishes the sample content to a table that nothing was ever published to.
-pub async fn publish_sample_once(store: &Store, site_url: &str) -> Result<(), store::Error> {
-    if store.site().await?.is_some() { Ok(()) } else { store.publish(&sample(site_url)).await }
+pub async fn publish_sample_once(store: &Store) -> Result<(), store::Error> {
+    if store.site().await?.is_some() { Ok(()) } else { store.publish(&sample(None)).await }
 }
 
 #[cfg(test)]
@@ -38,9 +38,9 @@ mod tests {
 
     #[test]
     fn the_sample_is_sound_and_follows_the_site() {
-        let content = sample("https://example.com");
-        assert_eq!(content.site.url, "https://example.com");
-        assert!(content.apps.iter().all(|app| app.url.starts_with("https://")));
+        let content = sample(None);
+        assert_eq!(content.site.at("https://example.com").url, "https://example.com");
+        assert!(content.apps.iter().all(|app| app.url.starts_with("https://") || app.url.starts_with('/')));
         assert!(content.apps.iter().all(|app| app.id != "lantern-labs"), "a hidden app is not published");
         assert_eq!(content.blog_posts.len(), 3);
         assert!(content.blog_posts.is_sorted_by(|a, b| a.published_at >= b.published_at));
@@ -50,6 +50,6 @@ mod tests {
     #[test]
     fn every_file_of_the_sample_directory_is_part_of_it() {
         let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample");
-        assert_eq!(crate::content::read_directory(&dir, "https://example.com"), Ok(sample("https://example.com")));
+        assert_eq!(crate::content::read_directory(&dir, None), Ok(sample(None)));
     }
 }

@@ -9,16 +9,16 @@ const SITE: &str = "name = \"Example\"\ndescription = \"An example\"\n";
 const POST: &str = "+++\ntitle = \"Hello\"\npublished_at = 2026-01-02\n+++\nText.\n";
 
 fn site(text: &str) -> Result<Content, PublishError> {
-    parse(&Files { site: Source::new("site.toml", text), apps: None, posts: Vec::new() }, URL)
+    parse(&Files { site: Source::new("site.toml", text), apps: None, posts: Vec::new() }, Some(URL))
 }
 
 fn apps(text: &str) -> Result<Content, PublishError> {
-    parse(&Files { site: Source::new("site.toml", SITE), apps: Some(Source::new("apps.toml", text)), posts: Vec::new() }, URL)
+    parse(&Files { site: Source::new("site.toml", SITE), apps: Some(Source::new("apps.toml", text)), posts: Vec::new() }, Some(URL))
 }
 
 fn posts(posts: &[(&str, &str)]) -> Result<Content, PublishError> {
     let posts = posts.iter().map(|(name, text)| Source::new(name, text)).collect();
-    parse(&Files { site: Source::new("site.toml", SITE), apps: None, posts }, URL)
+    parse(&Files { site: Source::new("site.toml", SITE), apps: None, posts }, Some(URL))
 }
 
 /// A post whose front matter is `lines`.
@@ -35,12 +35,21 @@ fn assert_refused(outcome: Result<Content, PublishError>, place: &str, part: &st
 #[test]
 fn urls_follow_the_site_unless_they_say_otherwise() {
     let text = format!("{SITE}[resources]\ndocs = \"https://docs.example.net/\"\nmcp = \"/agents?x=1\"\n");
-    let site =
-        parse(&Files { site: Source::new("site.toml", &text), apps: None, posts: Vec::new() }, "https://example.com/base/").unwrap().site;
+    let site = parse(&Files { site: Source::new("site.toml", &text), apps: None, posts: Vec::new() }, Some("https://example.com/base/"))
+        .unwrap()
+        .site;
     assert_eq!(site.url, "https://example.com/base");
     assert_eq!(site.resources.docs, "https://docs.example.net/");
     assert_eq!(site.resources.mcp, "https://example.com/base/agents?x=1");
     assert_eq!(site.resources.agent_card, "https://example.com/base/.well-known/agent-card.json");
+}
+
+#[test]
+fn urls_stay_paths_until_the_url_of_the_site_is_known() {
+    let text = format!("{SITE}[resources]\ndocs = \"https://docs.example.net/\"\nmcp = \"/agents?x=1\"\n");
+    let site = parse(&Files { site: Source::new("site.toml", &text), apps: None, posts: Vec::new() }, None).unwrap().site;
+    assert_eq!((&*site.url, &*site.resources.docs, &*site.resources.mcp), ("", "https://docs.example.net/", "/agents?x=1"));
+    assert_eq!(site.resources.agent_card, "/.well-known/agent-card.json");
 }
 
 #[test]
@@ -172,6 +181,6 @@ fn a_byte_order_mark_is_no_part_of_the_text() {
 #[test]
 fn a_directory_without_a_site_is_refused() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    assert_eq!(read_directory(&dir, URL).unwrap_err().to_string(), "site.toml: there is no such file");
-    assert!(parse(&Files { site: Source::new("site.toml", SITE), apps: None, posts: Vec::new() }, "example.com").is_err());
+    assert_eq!(read_directory(&dir, Some(URL)).unwrap_err().to_string(), "site.toml: there is no such file");
+    assert!(parse(&Files { site: Source::new("site.toml", SITE), apps: None, posts: Vec::new() }, Some("example.com")).is_err());
 }

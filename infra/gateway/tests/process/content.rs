@@ -44,6 +44,28 @@ async fn a_folder_replaces_the_sample_and_a_wrong_one_changes_nothing() {
     assert_eq!(posts["data"], serde_json::json!([]));
 }
 
+#[tokio::test]
+async fn what_is_published_follows_the_gateway_to_any_port() {
+    let folder = Folder::new("content-port");
+    let sample = format!("{}/sample", env!("CARGO_MANIFEST_DIR"));
+    for publish in [false, true, false] {
+        let gateway = Gateway::start(&folder.data());
+        if publish {
+            let said = succeeds(&run(&["content", "publish", &sample, "--data", &folder.data()]));
+            assert!(said.contains("wherever the site is served"), "{said}");
+        }
+        let answer = async |path: &str| gateway.get(path).await.json::<Value>().await.unwrap()["data"].clone();
+        let (site, apps, posts) = (answer("/api/v1/site").await, answer("/api/v1/apps").await, answer("/api/v1/blog-posts").await);
+        assert_eq!(site["url"], gateway.url);
+        let below = |url: &Value| url.as_str().unwrap().starts_with(&format!("{}/", gateway.url));
+        assert!(site["resources"].as_object().unwrap().values().any(below), "{site}");
+        let own = apps.as_array().unwrap().iter().filter(|app| below(&app["url"])).count();
+        assert!(own > 0 && posts.as_array().unwrap().iter().all(|post| below(&post["url"])), "{apps} {posts}");
+        let one = answer(&format!("/api/v1/apps/{}", apps[0]["id"].as_str().unwrap())).await;
+        assert_eq!(one, apps[0]);
+    }
+}
+
 fn sample_path(name: &str) -> String {
     format!("{}/sample/{name}", env!("CARGO_MANIFEST_DIR"))
 }

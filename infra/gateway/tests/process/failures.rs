@@ -27,19 +27,6 @@ fn a_folder_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn a_damaged_database_is_named() {
-    let folder = Folder::new("damaged");
-    drop(Gateway::start(&folder.data()));
-    for name in ["gatelet.db-wal", "gatelet.db-shm"] {
-        let _ = std::fs::remove_file(folder.path(&format!("data/{name}")));
-    }
-    folder.write("data/gatelet.db", &"this is not a database. ".repeat(1000));
-    let line = fails(&run(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]));
-    assert!(line.contains("gatelet.db"), "{line}");
-    assert!(fails(&run(&["project", "list", "--data", &folder.data()])).contains("gatelet.db"));
-}
-
-#[test]
 fn a_damaged_secret_is_named() {
     let folder = Folder::new("secret");
     folder.write("data/secret", "short");
@@ -56,11 +43,25 @@ fn wrong_variables_are_named() {
         ("GATELET_SITE_URL", "nowhere"),
         ("GATELET_ACCESS_TOKEN_SECONDS", "1"),
         ("GATELET_SENDER", "nobody\r\nBcc: all"),
+        ("GATELET_LOG", "bogus"),
+        ("GATELET_LOG", "info,gateway=loud"),
     ];
     for (name, value) in wrong {
         let output = end_of(gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]).env(name, value));
         assert!(fails(&output).contains(name), "{name}");
     }
+}
+
+#[test]
+fn an_address_is_written_in_many_ways() {
+    for listen in [["--listen", "0"], ["--listen", "localhost:0"], ["--listen", ":0"], ["--listen", "127.0.0.1:0"], ["--port", "0"]] {
+        let gateway = Gateway::spawn(&mut gateway(&["--memory", listen[0], listen[1]]));
+        assert!(gateway.url.starts_with("http://localhost:"), "{listen:?} {}", gateway.url);
+    }
+    let wrong = run(&["--listen", "example.com:8787"]);
+    let said = String::from_utf8(wrong.stderr).unwrap();
+    assert!(said.contains("localhost:8787") && said.contains("127.0.0.1:8787"), "{said}");
+    assert_eq!(run(&["--listen", "0", "--port", "0"]).status.code(), Some(2));
 }
 
 #[test]

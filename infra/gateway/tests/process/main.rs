@@ -6,6 +6,8 @@ mod content;
 mod crashes;
 mod doctor;
 mod failures;
+mod folder;
+mod inbox;
 mod limits;
 mod mail_server;
 mod pages;

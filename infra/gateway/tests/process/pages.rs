@@ -45,7 +45,7 @@ async fn mails_are_listed_newest_first_and_thrown_away() {
     assert!(all.windows(2).all(|pair| pair[0]["sent_at_millis"].as_i64() > pair[1]["sent_at_millis"].as_i64()));
     let mut fields: Vec<&str> = all[0].as_object().unwrap().keys().map(String::as_str).collect();
     fields.sort_unstable();
-    assert_eq!(fields, ["from", "html", "id", "outbox_id", "sent_at_millis", "subject", "text", "to"]);
+    assert_eq!(fields, ["at", "from", "html", "id", "outbox_id", "project_id", "read", "sent_at_millis", "subject", "text", "to"]);
     let code = all[0]["subject"].as_str().unwrap().rsplit(' ').next().unwrap();
     assert!(all[0]["html"].as_str().unwrap().contains(&format!("{code}</p>")));
     assert_eq!(recipients(&messages(&gateway, "?to=Ada%40example.com").await).len(), 2);

@@ -80,9 +80,10 @@ pub(crate) fn fails(output: &Output) -> String {
     stderr
 }
 
-/// The value of a line `NAME=value`.
+/// The value of a line `NAME=value` or `export NAME=value`.
 pub(crate) fn variable(text: &str, name: &str) -> String {
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    let mut lines = text.lines().map(|line| line.strip_prefix("export ").unwrap_or(line));
+    let line = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
     line.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
 }
 

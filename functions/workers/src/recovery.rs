@@ -1,0 +1,60 @@
+//! What a worker leaves behind that was killed, settled at once by a process which knows that nobody else works on the outbox.
+//!
+//! Everywhere else a lease says when a worker counts as gone, and an email that was being sent has an unknown outcome. A gateway has its
+//! data to itself and its own inbox to ask: an email that is there was sent, and one that is not has not left. Only a project's own mail
+//! server cannot be asked, so there the outcome stays unknown, and the email is not sent again.
+
+use jiff::SignedDuration;
+use shared::App;
+use shared::model::id::EmailId;
+use shared::model::outbox::{Failure, Millis, SENDING_LEASE, Stage};
+use shared::model::outbox_work::Outcome;
+use shared::model::session::after;
+use shared::store;
+use shared::store::outbox::OutboxRow;
+use shared::store::outbox_moves::{OutboxMove, parts};
+
+use crate::parties::Parties;
+
+/// How many entries are read at once.
+const CHUNK: usize = 50;
+/// By how much the clock may have gone back since the last process.
+const CLOCK_SKEW: SignedDuration = SignedDuration::from_hours(1);
+
+/// Settles all entries that are being rendered or sent, by whether their email arrived; `None` leaves an entry to its lease. Says how many
+/// there were. Must be done before this process sends anything itself.
+pub async fn recover(app: &App, arrived: &(dyn Fn(EmailId, Millis) -> Option<bool> + Sync)) -> Result<usize, store::Error> {
+    let until = after(app.clock.now(), SENDING_LEASE + CLOCK_SKEW);
+    let waiting = app.store.waiting_entries(until).await?;
+    let mut settled = 0;
+    for chunk in waiting.chunks(CHUNK) {
+        let rows = app.store.outbox_rows(chunk).await?;
+        let begun = |row: &OutboxRow| matches!(row.entry.stage, Stage::Rendering { .. } | Stage::Sending { .. });
+        let rows: Vec<OutboxRow> = rows.into_iter().filter(begun).collect();
+        let parties = &Parties::of(app, &rows).await?;
+        let moves = rows.into_iter().filter_map(|row| settle(app, parties, row, arrived)).collect();
+        for part in parts(moves) {
+            settled += app.store.move_outbox_entries(part).await?.len();
+        }
+    }
+    Ok(settled)
+}
+
+fn settle(app: &App, parties: &Parties, row: OutboxRow, arrived: &(dyn Fn(EmailId, Millis) -> Option<bool> + Sync)) -> Option<OutboxMove> {
+    let (entry, now) = (row.entry.clone(), app.clock.now());
+    let next = match entry.stage {
+        Stage::Sending { claim, started_at } => {
+            let has_own_server = parties.project(&row.project).is_some_and(|project| project.config.email.server.is_some());
+            match arrived(entry.id, started_at)? {
+                true => entry.finish_sending(claim, Outcome::Sent { is_reported_on: false }, 0.0, now),
+                false if has_own_server => {
+                    let failure = Failure::unknown(now, "the sender stopped before it learnt whether the mail went out");
+                    entry.finish_sending(claim, Outcome::Final(failure), 0.0, now)
+                }
+                false => entry.take_back(now),
+            }
+        }
+        _ => entry.take_back(now),
+    };
+    next.map(|next| OutboxMove { row, next })
+}

@@ -1,0 +1,81 @@
+//! `--listen` and `--port`: where the gateway answers.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use anyhow::anyhow;
+use clap::Args;
+use tokio::net::TcpListener;
+
+use crate::data::Data;
+
+const PORT: u16 = 8787;
+
+#[derive(Args, Clone)]
+pub(super) struct Listen {
+    /// Where to answer: PORT, localhost:PORT or ADDRESS:PORT. A port alone is for this machine only; 0.0.0.0:PORT is for every network
+    /// [default: 127.0.0.1:8787]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    listen: Option<SocketAddr>,
+    /// Answer this machine on this port; 0 takes any free one
+    #[arg(long, value_name = "PORT", conflicts_with = "listen")]
+    port: Option<u16>,
+}
+
+impl Listen {
+    pub(super) fn address(&self) -> SocketAddr {
+        self.listen.unwrap_or_else(|| here(self.port.unwrap_or(PORT)))
+    }
+}
+
+fn here(port: u16) -> SocketAddr {
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)
+}
+
+/// The address that a text means.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
+    if let Ok(port) = port.parse() {
+        return Ok(here(port));
+    }
+    text.parse()
+        .map_err(|_| "write a port (8787), localhost:8787, or an address with a port (127.0.0.1:8787, 0.0.0.0:8787, [::1]:8787)".to_owned())
+}
+
+/// Binds an address for the gateway of a data folder.
+pub(super) async fn bind(address: SocketAddr, folder: Option<&Path>, option: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        if error.kind() != std::io::ErrorKind::AddrInUse {
+            return anyhow!("cannot listen on {address}: {error}");
+        }
+        let own = folder
+            .and_then(Data::holder)
+            .filter(|holder| holder.url.as_ref().is_some_and(|url| url.ends_with(&format!(":{}", address.port()))));
+        let who = own.map_or_else(|| "another program".to_owned(), |holder| holder.to_string());
+        anyhow!(
+            "cannot listen on {address}: {who} answers there; stop it, or choose another port with {option} PORT (0 takes any free one)"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_for_this_machine_and_an_address_is_taken_as_it_is() {
+        for text in ["8853", ":8853", "localhost:8853", "127.0.0.1:8853"] {
+            assert_eq!(address(text), Ok(here(8853)), "{text}");
+        }
+        assert_eq!(address("0.0.0.0:80"), Ok(SocketAddr::from(([0, 0, 0, 0], 80))));
+        assert_eq!(address("[::1]:80"), Ok("[::1]:80".parse().unwrap()));
+    }
+
+    #[test]
+    fn anything_else_is_refused_with_what_to_write() {
+        for text in ["", "nowhere", "localhost", "127.0.0.1", "70000", ":70000", "localhost:http", "example.com:80", "::1:80x", "-1"] {
+            let said = address(text).unwrap_err();
+            assert!(said.contains("127.0.0.1:8787") && said.contains("localhost:8787"), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! `GATELET_LOG`: what the gateway logs to standard error.
+
+use anyhow::{anyhow, bail};
+use shared::settings::variable;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::EnvFilter;
+
+const NAME: &str = "GATELET_LOG";
+const DEFAULT: &str = "warn,dynoxide=error";
+const EXPECTED: &str = "write off, error, warn, info, debug or trace, for single modules as in warn,gateway=debug";
+
+pub(super) fn install() -> anyhow::Result<()> {
+    let text = variable(NAME);
+    let filter = filter(text.as_deref().unwrap_or(DEFAULT))?;
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    Ok(())
+}
+
+/// A filter of levels. A word alone would be taken for a module of which everything is logged: it is more likely a level with a typing error.
+fn filter(text: &str) -> anyhow::Result<EnvFilter> {
+    let directives: Vec<&str> = text.split(',').map(str::trim).collect();
+    for &directive in &directives {
+        let level = directive.rsplit_once('=').map_or(directive, |(_, level)| level);
+        if level.is_empty() || level.parse::<LevelFilter>().is_err() {
+            bail!("{NAME}: {level:?} is not a level; {EXPECTED}");
+        }
+    }
+    EnvFilter::try_new(directives.join(",")).map_err(|error| anyhow!("{NAME}: {error}; {EXPECTED}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_taken_and_other_words_refused() {
+        for text in ["info", "WARN", "off", "warn,dynoxide=error", "gateway=debug, shared::store=trace"] {
+            assert!(filter(text).is_ok(), "{text}");
+        }
+        for text in ["bogus", "info,bogus", "gateway=loud", "info,", "gateway"] {
+            assert!(filter(text).unwrap_err().to_string().contains(EXPECTED), "{text}");
+        }
+    }
+}

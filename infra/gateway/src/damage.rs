@@ -1,0 +1,60 @@
+//! Whether a database file is damaged, found out before anything is written to it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+/// The largest file of which every page is checked at each start: that takes milliseconds.
+const CHECKED: u64 = 4 << 20;
+/// How long another process may keep the file to itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A database that cannot be used, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the database {} is damaged ({reason}) and was left as it is: restore the folder from a copy, or move {name}, {name}-wal and \
+     {name}-shm elsewhere to start without them; `sqlite3 {name} .recover` may still read some of it",
+    path.display()
+)]
+pub struct Damage {
+    path: PathBuf,
+    name: String,
+    reason: String,
+}
+
+impl Damage {
+    fn new(path: &Path, reason: String) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { path: path.to_owned(), name, reason }
+    }
+
+    /// A file that has lost all that was in it.
+    pub(crate) fn empty(path: &Path) -> Self {
+        Self::new(path, "it is empty".to_owned())
+    }
+}
+
+/// Refuses a file that is not a whole database. What else keeps it from being opened is left to whoever opens it.
+pub(crate) fn examine(path: &Path) -> Result<(), Damage> {
+    match check(path) {
+        Ok(found) if found == "ok" => Ok(()),
+        // A heading and a line for each fault.
+        Ok(found) => Err(Damage::new(path, found.lines().last().unwrap_or_default().to_owned())),
+        Err(error) => match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Err(Damage::new(path, error.to_string())),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// What `SQLite` says of a file: `ok`, or the first thing that is wrong. It is opened for reading, so that nothing is written to it.
+fn check(path: &Path) -> rusqlite::Result<String> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
+    if path.metadata().is_ok_and(|file| file.len() > CHECKED) {
+        return Ok("ok".to_owned());
+    }
+    connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+}

@@ -1,0 +1,74 @@
+//! The emails of an inbox of an older version, which was two files of lines of JSON: `older.jsonl`, then `newest.jsonl`.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, ErrorKind};
+use std::path::Path;
+
+use serde::Deserialize;
+use shared::mail::send::Sender;
+
+const FILES: [&str; 2] = ["older.jsonl", "newest.jsonl"];
+
+/// An email as a line has it.
+#[derive(Deserialize)]
+pub(super) struct Line {
+    pub(super) id: String,
+    pub(super) to: Vec<String>,
+    from: String,
+    pub(super) subject: String,
+    text: String,
+    html: String,
+    pub(super) sent_at_millis: i64,
+    pub(super) outbox_id: String,
+}
+
+impl Line {
+    pub(super) fn text(&self) -> Option<&str> {
+        Some(self.text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    pub(super) fn html(&self) -> Option<&str> {
+        Some(self.html.as_str()).filter(|html| !html.is_empty())
+    }
+
+    /// Name and address of `"Name" <address>`.
+    pub(super) fn sender(&self) -> Sender {
+        let (name, address) = self.from.rsplit_once(" <").unwrap_or(("", &self.from));
+        Sender { name: name.trim_matches('"').to_owned(), address: address.trim_end_matches('>').to_owned() }
+    }
+}
+
+/// The emails of a folder, oldest first. A line that a crash cut off was never answered for; nothing is behind it.
+pub(super) fn read(folder: &Path) -> io::Result<Vec<Line>> {
+    let mut all = Vec::new();
+    for name in FILES {
+        let file = match File::open(folder.join(name)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        for line in BufReader::new(file).split(b'\n') {
+            let Ok(line) = serde_json::from_slice(&line?) else { break };
+            all.push(line);
+        }
+    }
+    Ok(all)
+}
+
+/// Removes the files, and the folder when nothing else is in it.
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
+    for name in FILES {
+        absent_is_fine(std::fs::remove_file(folder.join(name)))?;
+    }
+    match std::fs::remove_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
+        removed => absent_is_fine(removed),
+    }
+}
+
+fn absent_is_fine(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

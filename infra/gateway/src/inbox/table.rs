@@ -1,0 +1,272 @@
+//! The database of the inbox.
+//!
+//! | table | a row |
+//! |---|---|
+//! | `messages` | an email by the order of its arrival, with what a list shows of it |
+//! | `bodies` | its text and HTML, apart, so that a list reads little |
+//!
+//! A commit is in the write-ahead log, and so safe from the end of this process; nothing waits for the disk, as a machine that loses its
+//! power loses the emails of its last moments from the inbox alone.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
+use shared::mail::mime;
+use shared::mail::send::{Mail, Sender};
+use shared::model::email::Email;
+use shared::model::id::{EmailId, ProjectId};
+
+use super::lines::Line;
+use super::{Error, Found, KEPT, Message, Query, message_id};
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS messages (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        outbox_id TEXT NOT NULL,
+        project_id TEXT,
+        sender_name TEXT NOT NULL,
+        sender_address TEXT NOT NULL,
+        recipients TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        sent_at_millis INTEGER NOT NULL,
+        is_read INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS bodies (
+        number INTEGER PRIMARY KEY REFERENCES messages ON DELETE CASCADE,
+        text TEXT,
+        unsubscribe TEXT,
+        html TEXT
+    ) STRICT;
+";
+const COLUMNS: &str = "id, outbox_id, project_id, sender_name, sender_address, recipients, subject, sent_at_millis, is_read";
+
+pub(super) struct Table {
+    connection: Connection,
+    count: usize,
+}
+
+impl Table {
+    pub(super) fn open(file: &Path) -> Result<Self, Error> {
+        let connection = Connection::open(file)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        Self::of(connection)
+    }
+
+    pub(super) fn memory() -> Result<Self, Error> {
+        Self::of(Connection::open_in_memory()?)
+    }
+
+    fn of(connection: Connection) -> Result<Self, Error> {
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.execute_batch(SCHEMA)?;
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+        // SQLite's own `LIKE` and `lower` know the case of ASCII alone. The part is in lower case already.
+        connection.create_scalar_function("has_part", 2, flags, |context| {
+            let text = context.get_raw(0).as_str_or_null().map_err(|error| rusqlite::Error::UserFunctionError(error.into()))?;
+            let part = context.get_raw(1).as_str().map_err(|error| rusqlite::Error::UserFunctionError(error.into()))?;
+            Ok(text.is_some_and(|text| text.to_lowercase().contains(part)))
+        })?;
+        let count = connection.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
+        Ok(Self { connection, count })
+    }
+
+    pub(super) fn insert(&mut self, mail: &Mail, at: Timestamp) -> Result<(), Error> {
+        let recipients: Vec<&str> = mail.to.iter().map(Email::as_str).collect();
+        let transaction = self.connection.transaction()?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO messages (id, outbox_id, project_id, sender_name, sender_address, recipients, subject, sent_at_millis)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                message_id(mail.id, mail.attempt),
+                mail.id.to_string(),
+                mail.project.as_str(),
+                mail.from.name,
+                mail.from.address,
+                serde_json::to_string(&recipients)?,
+                mail.subject,
+                at.as_millisecond(),
+            ])?;
+        let number = transaction.last_insert_rowid();
+        transaction.prepare_cached("INSERT INTO bodies (number, text, unsubscribe, html) VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+            number,
+            mail.text,
+            mail.unsubscribe,
+            mail.html
+        ])?;
+        if self.count >= KEPT {
+            transaction.prepare_cached("DELETE FROM messages WHERE number = (SELECT min(number) FROM messages)")?.execute([])?;
+        }
+        transaction.commit()?;
+        self.count = KEPT.min(self.count + 1);
+        Ok(())
+    }
+
+    /// Adds emails of an older version, oldest first; those that are there already are left alone.
+    pub(super) fn insert_all(&mut self, lines: &[Line]) -> Result<(), Error> {
+        let transaction = self.connection.transaction()?;
+        for line in &lines[lines.len().saturating_sub(KEPT)..] {
+            let sender = line.sender();
+            let added = transaction.execute(
+                "INSERT OR IGNORE INTO messages
+                 (id, outbox_id, sender_name, sender_address, recipients, subject, sent_at_millis, is_read)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1)",
+                params![
+                    line.id,
+                    line.outbox_id,
+                    sender.name,
+                    sender.address,
+                    serde_json::to_string(&line.to)?,
+                    line.subject,
+                    line.sent_at_millis
+                ],
+            )?;
+            if added > 0 {
+                let number = transaction.last_insert_rowid();
+                transaction
+                    .execute("INSERT INTO bodies (number, text, html) VALUES (?1, ?2, ?3)", params![number, line.text(), line.html()])?;
+            }
+        }
+        transaction.commit()?;
+        self.count = self.connection.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
+        Ok(())
+    }
+
+    pub(super) fn find(&self, query: &Query) -> Result<Found, Error> {
+        let (condition, values) = condition(query);
+        let matching = format!("SELECT number, is_read FROM messages LEFT JOIN bodies USING (number) {condition} ORDER BY number DESC");
+        let mut statement = self.connection.prepare_cached(&matching)?;
+        let rows = statement.query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let all: Vec<(i64, bool)> = rows.collect::<Result<_, _>>()?;
+        let position = query.before.as_deref().map(|before| self.number(before)).transpose()?;
+        let older: Vec<i64> =
+            all.iter().map(|(number, _)| *number).filter(|number| position.is_none_or(|position| *number < position)).collect();
+        let items = older.iter().take(query.limit).map(|number| self.read(*number, query.bodies)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Found {
+            has_more: older.len() > items.len(),
+            items,
+            total: all.len(),
+            unread: all.iter().filter(|(_, is_read)| !is_read).count(),
+        })
+    }
+
+    pub(super) fn message(&self, id: &str) -> Result<Message, Error> {
+        self.read(self.number(id)?, true)
+    }
+
+    pub(super) fn source(&self, id: &str) -> Result<String, Error> {
+        let number = self.number(id)?;
+        let message = self.read(number, true)?;
+        let (from, unsubscribe) = self.connection.query_row(
+            "SELECT sender_name, sender_address, unsubscribe FROM messages JOIN bodies USING (number) WHERE number = ?1",
+            [number],
+            |row| Ok((Sender { name: row.get(0)?, address: row.get(1)? }, row.get(2)?)),
+        )?;
+        let no_source = || Error::NoSource(id.to_owned());
+        let present = |text: String| Some(text).filter(|text| !text.is_empty());
+        let mail = Mail {
+            id: EmailId::parse(&message.outbox_id).map_err(|_| no_source())?,
+            // Neither is part of a message.
+            project: ProjectId::internal(),
+            attempt: message.sent_at_millis,
+            from,
+            to: message.to.iter().map(|to| Email::parse(to)).collect::<Result<_, _>>().map_err(|_| no_source())?,
+            subject: message.subject,
+            html: present(message.html),
+            text: present(message.text),
+            unsubscribe,
+            server: None,
+        };
+        mime::source(&mail, message.at).ok_or_else(no_source)
+    }
+
+    pub(super) fn mark(&self, id: &str, read: bool) -> Result<(), Error> {
+        changed(id, self.connection.execute("UPDATE messages SET is_read = ?2 WHERE id = ?1", params![id, read])?)
+    }
+
+    pub(super) fn delete(&mut self, id: &str) -> Result<(), Error> {
+        changed(id, self.connection.execute("DELETE FROM messages WHERE id = ?1", [id])?)?;
+        self.count -= 1;
+        Ok(())
+    }
+
+    pub(super) fn clear(&mut self) -> Result<(), Error> {
+        self.connection.execute_batch("BEGIN; DELETE FROM bodies; DELETE FROM messages; COMMIT;")?;
+        self.count = 0;
+        Ok(())
+    }
+
+    pub(super) fn has(&self, id: &str) -> Result<bool, Error> {
+        Ok(self.connection.prepare_cached("SELECT 1 FROM messages WHERE id = ?1")?.exists([id])?)
+    }
+
+    fn number(&self, id: &str) -> Result<i64, Error> {
+        let number = self.connection.query_row("SELECT number FROM messages WHERE id = ?1", [id], |row| row.get(0)).optional()?;
+        number.ok_or_else(|| Error::NotFound(id.to_owned()))
+    }
+
+    fn read(&self, number: i64, bodies: bool) -> Result<Message, Error> {
+        let mut statement = self.connection.prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE number = ?1"))?;
+        let (mut message, recipients) = statement.query_row([number], message)?;
+        message.to = serde_json::from_str(&recipients)?;
+        if bodies {
+            let mut statement =
+                self.connection.prepare_cached("SELECT coalesce(text, ''), coalesce(html, '') FROM bodies WHERE number = ?1")?;
+            (message.text, message.html) = statement.query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        }
+        Ok(message)
+    }
+}
+
+fn changed(id: &str, rows: usize) -> Result<(), Error> {
+    if rows == 0 { Err(Error::NotFound(id.to_owned())) } else { Ok(()) }
+}
+
+/// The condition of a query, and its values. A search that is not asked for does not touch the bodies.
+fn condition(query: &Query) -> (String, Vec<Value>) {
+    let (mut conditions, mut values) = (Vec::new(), Vec::new());
+    let mut add = |condition: &str, value: String| {
+        values.push(Value::Text(value));
+        conditions.push(condition.replace('?', &format!("?{}", values.len())));
+    };
+    if let Some(to) = &query.to {
+        add("EXISTS (SELECT 1 FROM json_each(recipients) WHERE value = ? COLLATE NOCASE)", to.trim().to_owned());
+    }
+    if let Some(project) = &query.project {
+        add("project_id = ?", project.clone());
+    }
+    if let Some(part) = query.q.as_deref().map(str::trim).filter(|part| !part.is_empty()) {
+        let listed = "subject || char(10) || sender_name || char(10) || sender_address || char(10) || recipients || char(10) || id";
+        // The text says what the HTML says, without its markup.
+        let body = "coalesce(nullif(text, ''), html)";
+        add(&format!("(has_part({listed}, ?) OR has_part({body}, ?))"), part.to_lowercase());
+    }
+    let all = if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
+    (all, values)
+}
+
+/// A row of [`COLUMNS`], and its recipients as they are stored.
+fn message(row: &Row<'_>) -> rusqlite::Result<(Message, String)> {
+    let sent_at_millis: i64 = row.get(7)?;
+    let sender = Sender { name: row.get(3)?, address: row.get(4)? };
+    let message = Message {
+        id: row.get(0)?,
+        outbox_id: row.get(1)?,
+        project_id: row.get(2)?,
+        from: sender.to_string(),
+        to: Vec::new(),
+        subject: row.get(6)?,
+        at: Timestamp::from_millisecond(sent_at_millis).unwrap_or_default(),
+        sent_at_millis,
+        read: row.get(8)?,
+        text: String::new(),
+        html: String::new(),
+    };
+    Ok((message, row.get(5)?))
+}

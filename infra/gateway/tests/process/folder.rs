@@ -1,0 +1,156 @@
+//! The data folder: one gateway at a time, for its owner alone, never overwritten when it is damaged.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{Folder, Gateway, end_of, fails, run, succeeds, variable};
+
+#[tokio::test]
+async fn a_second_gateway_is_told_who_has_the_folder_and_the_first_goes_on() {
+    let folder = Folder::new("two");
+    let gateway = Gateway::start(&folder.data());
+    let second = fails(&run(&["--data", &folder.data(), "--port", "0"]));
+    for part in [&folder.data(), &format!("process {}", gateway.process()), &gateway.url, "--data"] {
+        assert!(second.contains(part), "{part} is missing in {second}");
+    }
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    assert_eq!(gateway.client(&gateway.line("Project"), Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await.0, 200);
+    // Commands work beside it, and a killed gateway leaves nothing to clean up.
+    assert!(succeeds(&run(&["project", "list", "--data", &folder.data()])).contains(&gateway.line("Project")));
+    gateway.signal("KILL");
+    gateway.wait();
+    drop(Gateway::start(&folder.data()));
+}
+
+#[test]
+fn the_gateway_that_has_the_port_is_named() {
+    let folder = Folder::new("same-port");
+    let gateway = Gateway::start(&folder.data());
+    let port = gateway.port().to_string();
+    let own = fails(&run(&["--data", &folder.data(), "--port", &port]));
+    assert!(own.contains(&format!("process {}", gateway.process())) && own.contains("--port"), "{own}");
+    let other = fails(&run(&["--data", &folder.path("other"), "--port", &port]));
+    assert!(other.contains("another program") && other.contains("--port"), "{other}");
+}
+
+#[test]
+fn nobody_else_reads_the_folder_whatever_the_umask() {
+    for umask in ["000", "277"] {
+        let folder = Folder::new(&format!("umask-{umask}"));
+        let script = format!("umask {umask}; exec \"$0\" --data \"$1\" --port 0");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_gateway"), &folder.data()]).env_clear();
+        let gateway = Gateway::spawn(&mut command);
+        assert_eq!(std::fs::read_to_string(folder.path("data/.gitignore")).unwrap(), "*\n");
+        assert_closed(&folder);
+        drop(gateway);
+    }
+}
+
+/// Every file is its owner's alone, and so is the folder.
+fn assert_closed(folder: &Folder) {
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(folder.data().as_ref()), 0o700);
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder.data()).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+        count += 1;
+    }
+    assert!(count >= 6, "{count} files");
+}
+
+#[test]
+fn a_folder_of_an_older_version_is_closed_and_one_with_other_things_keeps_them_as_they_are() {
+    let folder = Folder::new("open");
+    drop(Gateway::start(&folder.data()));
+    let open = |path: &str, mode| std::fs::set_permissions(folder.path(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    for (path, mode) in [("data", 0o755), ("data/keys.env", 0o644), ("data/gatelet.db", 0o644)] {
+        open(path, mode);
+    }
+    std::fs::remove_file(folder.path("data/.gitignore")).unwrap();
+    let gateway = Gateway::start(&folder.data());
+    assert_closed(&folder);
+    drop(gateway);
+
+    std::fs::remove_file(folder.path("data/.gitignore")).unwrap();
+    folder.write("data/notes.txt", "mine");
+    for (path, mode) in [("data", 0o755), ("data/notes.txt", 0o644)] {
+        open(path, mode);
+    }
+    drop(Gateway::start(&folder.data()));
+    let mode = |path: &str| std::fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("data"), mode("data/notes.txt"), mode("data/gatelet.db")), (0o755, 0o644, 0o600));
+    assert!(!std::fs::exists(folder.path("data/.gitignore")).unwrap());
+}
+
+#[test]
+fn the_keys_are_there_for_what_a_shell_starts_that_sourced_the_file() {
+    let folder = Folder::new("keys");
+    let gateway = Gateway::start(&folder.data());
+    let file = folder.path("data/keys.env");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", ". \"$0\"; exec env", &file]).env_clear().env("PATH", "/usr/bin:/bin");
+    let environment = succeeds(&end_of(&mut shell));
+    assert_eq!(variable(&environment, "GATELET_PROJECT_ID"), gateway.line("Project"));
+    assert_eq!(variable(&environment, "GATELET_SECRET_SERVER_KEY"), gateway.line("Server key"));
+    drop(gateway);
+
+    // As an older version wrote it.
+    let saved = std::fs::read_to_string(&file).unwrap();
+    folder.write("data/keys.env", &saved.replace("export ", ""));
+    drop(Gateway::start(&folder.data()));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), saved);
+}
+
+/// What is said of a folder whose file was replaced, at the start and by a command; the file must stay as it is.
+fn said_of(folder: &Folder, name: &str, bytes: &[u8]) -> String {
+    for beside in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(folder.path(&format!("data/{name}{beside}")));
+    }
+    let path = folder.path(&format!("data/{name}"));
+    std::fs::write(&path, bytes).unwrap();
+    let said = fails(&run(&["--data", &folder.data(), "--port", "0"]));
+    assert_eq!(std::fs::read(&path).unwrap(), bytes, "{name} was changed");
+    said
+}
+
+#[test]
+fn a_damaged_database_is_named_with_what_to_do_and_left_as_it_is() {
+    let folder = Folder::new("damaged");
+    let gateway = Gateway::start(&folder.data());
+    gateway.signal("TERM");
+    gateway.wait();
+    for name in ["gatelet.db", "inbox.db"] {
+        let path = folder.path(&format!("data/{name}"));
+        // All of it is in the file, and nothing in the log beside it.
+        succeeds(&run(&["project", "list", "--data", &folder.data()]));
+        let whole = std::fs::read(&path).unwrap();
+        let (page, middle) = (4096, whole.len() / 2 / 4096 * 4096);
+        let mut scribbled = whole.clone();
+        scribbled[middle..middle + page].fill(b'x');
+        let garbage = "this is not a database. ".repeat(1000).into_bytes();
+        for (what, bytes) in [("garbage", &garbage[..]), ("cut off", &whole[..whole.len() / 2]), ("scribbled over", &scribbled)] {
+            let said = said_of(&folder, name, bytes);
+            for part in [path.as_str(), "is damaged", "left as it is", "copy", &format!("{name}-wal")] {
+                assert!(said.contains(part), "{what}: {part} is missing in {said}");
+            }
+        }
+        std::fs::write(&path, whole).unwrap();
+    }
+    assert!(said_of(&folder, "gatelet.db", b"").contains("it is empty"));
+}
+
+#[test]
+fn commands_name_a_damaged_database_too() {
+    let folder = Folder::new("damaged-command");
+    drop(Gateway::start(&folder.data()));
+    for beside in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(folder.path(&format!("data/gatelet.db{beside}")));
+    }
+    folder.write("data/gatelet.db", &"this is not a database. ".repeat(1000));
+    assert!(fails(&run(&["project", "list", "--data", &folder.data()])).contains("gatelet.db is damaged"));
+}
