@@ -8,6 +8,7 @@ pub mod binaries;
 pub mod checked_in;
 pub mod openapi;
 pub mod operations;
+pub mod pages;
 pub mod readme;
 pub mod reference;
 mod render;
@@ -16,3 +17,8 @@ pub mod watch;
 pub mod workers;
 
 pub use operations::Operation;
+
+/// The documents and events, as `build.rs` lists them.
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+}

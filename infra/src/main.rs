@@ -3,7 +3,7 @@
 use anyhow::bail;
 use clap::{Parser, Subcommand};
 use infra::checked_in::{self, File};
-use infra::{openapi, reference};
+use infra::openapi;
 
 /// Renders what is derived from the operations.
 #[derive(Parser)]
@@ -34,9 +34,6 @@ enum Command {
         /// Base URL of the public content, when it is another one.
         #[arg(long)]
         site_url: Option<String>,
-        /// Prints the reference page instead.
-        #[arg(long)]
-        html: bool,
     },
 }
 
@@ -44,9 +41,9 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::Render { check } => settle(&checked_in::files()?, check),
         Command::WatchRoutes { check } => settle(&[checked_in::watch_file()?], check),
-        Command::Openapi { api_url, site_url, html } => {
+        Command::Openapi { api_url, site_url } => {
             let document = openapi::json(&api_url, site_url.as_deref().unwrap_or(&api_url))?;
-            println!("{}", if html { reference::reference_html(&document)? } else { serde_json::to_string_pretty(&document)? });
+            println!("{}", serde_json::to_string_pretty(&document)?);
             Ok(())
         }
     }

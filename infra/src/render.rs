@@ -9,16 +9,11 @@ use serde::Serialize;
 /// The name and the text of a template.
 pub(crate) type Source = (&'static str, &'static str);
 
-/// Renders the template of a file.
-pub(crate) fn render(name: &'static str, source: &'static str, context: impl Serialize) -> anyhow::Result<String> {
-    render_with((name, source), &[], context)
-}
-
 /// Renders the template of a file, which may import others.
 pub(crate) fn render_with((name, source): Source, imports: &[Source], context: impl Serialize) -> anyhow::Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?);
+    environment.set_syntax(syntax()?);
     environment.add_filter("prose", prose);
     for (name, source) in imports.iter().copied().chain([(name, source)]) {
         environment.add_template(name, source).with_context(|| format!("{name} cannot be read"))?;
@@ -27,8 +22,13 @@ pub(crate) fn render_with((name, source): Source, imports: &[Source], context: i
     rendered.with_context(|| format!("{name} cannot be rendered"))
 }
 
+/// Lines that have nothing but a block leave nothing behind.
+pub(crate) fn syntax() -> Result<SyntaxConfig, minijinja::Error> {
+    SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()
+}
+
 /// Text of a document as HTML: escaped, and what is between backticks as code.
-fn prose(text: &str) -> Value {
+pub(crate) fn prose(text: &str) -> Value {
     let parts = text.split('`').enumerate().map(|(position, part)| match position % 2 {
         1 => format!("<code>{}</code>", HtmlEscape(part)),
         _ => HtmlEscape(part).to_string(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use infra::{openapi, operations, reference};
+use infra::{openapi, operations, pages, reference};
 use serde_json::Value;
 use shared::content_api::Problem;
 use shared::model::limit::Limit;
@@ -72,9 +72,9 @@ fn every_code_is_documented() {
     assert!(KnownError::CODES.iter().all(|code| product.contains(&Value::from(*code))));
     let content = listed("/components/schemas/ContentError/properties/error/properties/code/enum");
     assert!(Problem::ALL.iter().all(|problem| content.contains(&Value::from(problem.code()))));
-    let page = reference::reference_html(&document).unwrap();
+    let page = pages::errors::page(&pages::Frame::new(false)).unwrap();
     for code in KnownError::CODES.iter().copied().chain(Problem::ALL.map(Problem::code)) {
-        assert!(page.contains(&format!("id=\"{code}\"")), "the reference page has no anchor {code}");
+        assert!(page.contains(&format!("id=\"{code}\"")), "the page of error codes has no anchor {code}");
     }
 }
 
@@ -116,12 +116,40 @@ fn every_reference_leads_to_a_schema_and_no_name_means_two() {
 }
 
 #[test]
-fn the_reference_page_has_every_operation_and_loads_nothing() {
-    let page = reference::reference_html(&document()).unwrap();
+fn the_reference_has_every_operation_and_no_page_loads_from_elsewhere() {
+    let (frame, reference) = (pages::Frame::new(false), reference::Reference::of(&document()));
+    let index = reference.index(&frame, "").unwrap();
     for operation in operations::all() {
-        assert!(page.contains(&format!("id=\"{}\"", operation.route.name)), "{} is not on the page", operation.route.name);
+        let name = operation.route.name;
+        assert!(index.contains(&format!("id=\"{name}\"")), "{name} is not in the index");
+        let page = reference.operation(&frame, name).unwrap_or_else(|| panic!("{name} has no page")).unwrap();
+        for loading in ["src=\"http", "src=\"//", "<style", " style=", "<script>", "@import"] {
+            assert!(!page.contains(loading), "{name}: {loading}");
+        }
     }
-    for loading in ["<script src", "<link ", "@import", "url(", "<img"] {
-        assert!(!page.contains(loading), "the page loads something by {loading}");
+}
+
+/// The schemas of bodies and answers that the reference shows.
+fn shown_schemas<'a>(operation: &'a Value) -> Vec<&'a Value> {
+    let json = |content: &'a Value| &content["content"]["application/json"]["schema"];
+    let answers = operation["responses"].as_object().into_iter().flatten().filter(|(_, answer)| answer["x-codes"].is_null());
+    let schemas = answers.map(|(_, answer)| json(answer)).chain([json(&operation["requestBody"])]);
+    schemas.filter(|schema| !schema.is_null()).collect()
+}
+
+#[test]
+fn every_field_and_parameter_is_described() {
+    let document = document();
+    let mut missing = std::collections::BTreeSet::new();
+    for (id, _, _, operation) in documented(&document) {
+        for schema in shown_schemas(&operation) {
+            missing.extend(reference::undescribed(&document, schema).into_iter().map(|field| format!("{id}: {field}")));
+        }
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            if parameter["description"].as_str().is_none_or(str::is_empty) {
+                missing.insert(format!("{id}: parameter {}", parameter["name"].as_str().unwrap()));
+            }
+        }
     }
+    assert!(missing.is_empty(), "{} without a description:\n{}", missing.len(), missing.into_iter().collect::<Vec<_>>().join("\n"));
 }

@@ -104,8 +104,8 @@ impl TestApp {
         let inbox = Inbox::open(None, clock.clone()).unwrap();
         let keys = Keys::generate(&entropy, ProjectId::from(entropy.uuid()));
         keys.install(&engine.store(), &clock, &entropy).await.unwrap();
-        let (engine_part, inbox_part, keys_part) = (engine.clone(), inbox.clone(), keys.clone());
-        let service = Service::new(Parts { settings, engine: engine_part, inbox: inbox_part, clock, entropy, hasher, keys: keys_part });
+        let (engine_part, inbox_part) = (engine.clone(), inbox.clone());
+        let service = Service::new(Parts { settings, engine: engine_part, inbox: inbox_part, clock, entropy, hasher, private_pages: None });
         recorder.clear();
         Self { app: service.app, keys, inbox, recorder, engine, router: service.router, now }
     }
@@ -139,7 +139,7 @@ impl TestApp {
             clock: self.app.clock.clone(),
             entropy: self.app.entropy.clone(),
             hasher: Hasher::new(64, 1),
-            keys: copy(&self.keys),
+            private_pages: None,
         }
     }
 

@@ -26,8 +26,7 @@ use tower::ServiceExt as _;
 
 use crate::engine::Engine;
 use crate::inbox::Inbox;
-use crate::keys::Keys;
-use crate::pages;
+use crate::pages::{self, Private};
 
 /// How often the worker looks without being told: scheduled mails and leases come due by time alone.
 const PATROL: Duration = Duration::from_millis(500);
@@ -40,8 +39,8 @@ pub struct Parts {
     pub clock: Clock,
     pub entropy: Entropy,
     pub hasher: Hasher,
-    /// Of the project whose outbox the pages show.
-    pub keys: Keys,
+    /// What the pages of this machine show; without it there are none.
+    pub private_pages: Option<Private>,
 }
 
 /// A gateway, ready to answer.
@@ -71,7 +70,7 @@ impl Register for Gateway {
 
 impl Service {
     pub fn new(parts: Parts) -> Self {
-        let Parts { settings, engine, inbox, clock, entropy, hasher, keys } = parts;
+        let Parts { settings, engine, inbox, clock, entropy, hasher, private_pages } = parts;
         let app = App::new(settings, engine.store(), clock, entropy, hasher);
         let mut gateway = Gateway { app: app.clone(), router: Router::new() };
         edge_functions::all_operations(&mut gateway);
@@ -85,7 +84,7 @@ impl Service {
             }
         });
         let operations: Router = operations.with_state(app.clone());
-        let router = Router::new().merge(pages::router(inbox.clone(), keys, operations.clone(), &app)).merge(operations);
+        let router = pages::with_pages(operations, inbox.clone(), private_pages, &app);
         // Around the router, not in it: the path is settled before anything is matched.
         let router = Router::new().fallback_service(router.map_request(as_received)).layer(from_fn(logged));
         Self { app, router, inbox, engine }

@@ -7,6 +7,7 @@ pub mod catalog;
 mod closed;
 pub mod common;
 mod errors;
+mod glossary;
 mod operation;
 mod schemas;
 mod security;
@@ -48,7 +49,9 @@ pub fn document(api_url: &str) -> OpenApi {
 
 /// The API document as JSON, for interfaces with base URLs of their own.
 pub fn json(api_url: &str, site_url: &str) -> serde_json::Result<Value> {
-    serde_json::to_value(document_of(&operations::all(), api_url, site_url))
+    let mut document = serde_json::to_value(document_of(&operations::all(), api_url, site_url))?;
+    glossary::describe(&mut document);
+    Ok(document)
 }
 
 /// The API document of some operations.

@@ -15,6 +15,8 @@ pub(super) struct Field {
     pub(super) required: bool,
     pub(super) text: String,
     pub(super) constraints: String,
+    /// Where a parameter is: in the path, or in the query.
+    pub(super) place: String,
 }
 
 /// A schema, or the one that it refers to.
@@ -36,11 +38,11 @@ fn collect(document: &Value, schema: &Value, prefix: &str, depth: usize, found: 
         collect(document, part, prefix, depth, found);
     }
     let Some(properties) = schema["properties"].as_object() else { return };
-    let required = schema["required"].as_array();
-    for (name, property) in properties {
+    let required = |name: &str| schema["required"].as_array().is_some_and(|required| required.iter().any(|one| one == name));
+    let (first, rest): (Vec<_>, Vec<_>) = properties.iter().partition(|(name, _)| required(name));
+    for (name, property) in first.into_iter().chain(rest) {
+        let is_required = required(name);
         let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        let last = name.rsplit('.').next().unwrap_or(&name);
-        let is_required = required.is_some_and(|required| required.iter().any(|one| one == last));
         let field = field(document, &name, property, is_required);
         if !found.contains(&field) {
             found.push(field);
@@ -50,6 +52,11 @@ fn collect(document: &Value, schema: &Value, prefix: &str, depth: usize, found: 
             collect(document, inner, &format!("{name}{suffix}"), depth - 1, found);
         }
     }
+}
+
+/// Names of the fields of a schema that nothing is said of, with those of the objects in it.
+pub fn undescribed(document: &Value, schema: &Value) -> Vec<String> {
+    fields(document, schema).into_iter().filter(|field| field.text.is_empty()).map(|field| field.name).collect()
 }
 
 /// The schemas that one is put together from, or chooses from.
@@ -68,7 +75,7 @@ pub(super) fn field(document: &Value, name: &str, schema: &Value, required: bool
     let resolved = resolve(document, schema);
     let text = schema["description"].as_str().or(resolved["description"].as_str()).unwrap_or_default();
     let kind = kind(document, schema, 3);
-    Field { name: name.to_owned(), kind, required, text: text.to_owned(), constraints: constraints(resolved) }
+    Field { name: name.to_owned(), kind, required, text: text.to_owned(), constraints: constraints(resolved), place: String::new() }
 }
 
 fn kind(document: &Value, schema: &Value, depth: usize) -> String {
@@ -128,6 +135,13 @@ mod tests {
         let names: Vec<(&str, &str, bool)> = found.iter().map(|field| (field.name.as_str(), field.kind.as_str(), field.required)).collect();
         assert_eq!(names, [("items", "array of object", false), ("items[].id", "string", true)]);
         assert_eq!(found[1].constraints, "uuid");
+    }
+
+    #[test]
+    fn required_fields_come_first() {
+        let schema = json!({ "type": "object", "required": ["z"], "properties": { "a": { "type": "string" }, "z": { "type": "string" } } });
+        let found = fields(&json!({}), &schema);
+        assert_eq!(found.iter().map(|field| field.name.as_str()).collect::<Vec<_>>(), ["z", "a"]);
     }
 
     #[test]

@@ -1,41 +1,140 @@
-//! The API reference as one HTML page that loads nothing: made from the API document, so that both always say the same.
+//! The API reference: an index of all operations that can be searched, and a page for each, made from the API document so that both always
+//! say the same. Example requests are the events of `events/`, which the tests run.
 
 mod curl;
+mod event;
+mod example;
 mod fields;
 mod view;
 
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::render;
+use crate::pages::Frame;
 
-const SOURCE: &str = include_str!("page.html.j2");
-const GUIDE: &str = include_str!("guide.html.j2");
+pub use example::answer as example_answer;
+pub use fields::undescribed;
+use view::{Area, Operation, Scheme};
 
-/// The reference page of an API document.
-pub fn reference_html(document: &Value) -> anyhow::Result<String> {
-    render::render("page.html.j2", SOURCE, view::Page::of(document))
+/// The entry of the navigation that it belongs to.
+const HERE: &str = "/docs/api";
+
+/// The reference of an API document.
+pub struct Reference {
+    base: String,
+    areas: Vec<Area>,
+    schemes: Vec<Scheme>,
 }
 
-/// The page with the first steps, for a service at `api_url`.
-pub fn guide_html(api_url: &str) -> anyhow::Result<String> {
-    render::render("guide.html.j2", GUIDE, serde_json::json!({ "api_url": api_url }))
+/// The index, of which a search shows a part.
+#[derive(Serialize)]
+struct Index<'a> {
+    base: &'a str,
+    query: &'a str,
+    count: usize,
+    areas: Vec<ListedArea<'a>>,
+    schemes: &'a [Scheme],
+}
+
+#[derive(Serialize)]
+struct ListedArea<'a> {
+    name: &'a str,
+    text: &'a str,
+    is_shown: bool,
+    operations: Vec<Listed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    line: view::Line<'a>,
+    is_shown: bool,
+}
+
+impl Reference {
+    pub fn of(document: &Value) -> Self {
+        Self { base: view::base(document), areas: view::areas(document), schemes: view::schemes(document) }
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.areas.iter().map(|area| area.operations.len()).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Ids of all operations.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.areas.iter().flat_map(|area| &area.operations).map(|operation| operation.id.as_str())
+    }
+
+    /// The index, with the operations that have every word of `query`.
+    pub fn index(&self, frame: &Frame, query: &str) -> anyhow::Result<String> {
+        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+        let areas: Vec<ListedArea<'_>> = self.areas.iter().map(|area| listed(area, &words)).collect();
+        let count = areas.iter().flat_map(|area| &area.operations).filter(|operation| operation.is_shown).count();
+        frame.page("reference", HERE, Index { base: &self.base, query, count, areas, schemes: &self.schemes })
+    }
+
+    /// The page of an operation, if there is one of this id.
+    pub fn operation(&self, frame: &Frame, id: &str) -> Option<anyhow::Result<String>> {
+        let found = |area: &&Area| area.operations.iter().any(|operation| operation.id == id);
+        let area = self.areas.iter().find(found)?;
+        let operation: &Operation = area.operations.iter().find(|operation| operation.id == id)?;
+        let lines: Vec<view::Line<'_>> = area.operations.iter().map(Operation::line).collect();
+        let area = serde_json::json!({ "name": area.name, "text": area.text, "operations": lines });
+        Some(frame.page("operation", HERE, serde_json::json!({ "operation": operation, "area": area })))
+    }
+}
+
+fn listed<'a>(area: &'a Area, words: &[String]) -> ListedArea<'a> {
+    let operations = area.operations.iter().map(|operation| {
+        let line = operation.line();
+        Listed { is_shown: words.iter().all(|word| line.words.contains(word.as_str())), line }
+    });
+    let operations: Vec<Listed<'a>> = operations.collect();
+    ListedArea { name: &area.name, text: &area.text, is_shown: operations.iter().any(|operation| operation.is_shown), operations }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_guide_names_the_service() {
-        let page = guide_html("https://api.example.com").unwrap();
-        assert!(page.contains("baseUrl: \"https://api.example.com\"") || page.contains("https:&#x2f;&#x2f;api.example.com"), "{page}");
+    fn reference() -> (Reference, Frame) {
+        let mut document = crate::openapi::json("https://api.example.com", "https://api.example.com").unwrap();
+        document["paths"]["/health"]["get"]["summary"] = "<script>".into();
+        (Reference::of(&document), Frame::new(true))
     }
 
     #[test]
     fn text_of_the_document_is_escaped() {
-        let mut document = crate::openapi::json("https://api.example.com", "https://api.example.com").unwrap();
-        document["paths"]["/health"]["get"]["summary"] = "<script>".into();
-        let page = reference_html(&document).unwrap();
-        assert!(page.contains("&lt;script&gt;") && !page.contains("<script>"));
+        let (reference, frame) = reference();
+        for page in [reference.index(&frame, "\"><script>").unwrap(), reference.operation(&frame, "edge-health").unwrap().unwrap()] {
+            assert!(page.contains("&lt;script&gt;") && !page.contains("<script>"), "{page}");
+        }
+        assert!(reference.operation(&frame, "no-such-operation").is_none());
+    }
+
+    #[test]
+    fn a_search_shows_what_has_every_word() {
+        let (reference, frame) = reference();
+        let page = reference.index(&frame, "password SIGN-UP").unwrap();
+        let row = |id: &str| page.lines().find(|line| line.contains(&format!("<tr id=\"{id}\""))).unwrap().to_owned();
+        assert!(!row("auth-password-sign-up").contains(" hidden>"), "{}", row("auth-password-sign-up"));
+        assert!(row("auth-session-list").contains(" hidden>"));
+        assert!(reference.index(&frame, "no such words").unwrap().contains(">0 operations<"));
+    }
+
+    #[test]
+    fn every_operation_has_a_page_with_a_request_and_its_answer() {
+        let (reference, frame) = reference();
+        for id in reference.ids() {
+            let page = reference.operation(&frame, id).unwrap().unwrap();
+            assert!(page.contains("curl ") && page.contains(">Answer "), "{id}");
+        }
+        let page = reference.operation(&frame, "auth-password-sign-up").unwrap().unwrap();
+        assert!(page.contains("grace@example.com") && page.contains("&quot;refresh_token&quot;: "), "{page}");
     }
 }

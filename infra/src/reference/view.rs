@@ -1,65 +1,80 @@
-//! What the page shows, taken from the API document.
+//! What the pages show, taken from the API document.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::curl;
 use super::fields::{Field, field, fields, resolve};
+use super::{curl, example};
 use crate::openapi::catalog::{self, CodeEntry};
+use crate::operations;
 
 #[derive(Serialize)]
-pub(super) struct Page {
-    title: String,
-    version: String,
-    base: String,
-    areas: Vec<Area>,
-    schemes: Vec<Scheme>,
-    codes: Vec<CodeEntry>,
+pub(super) struct Area {
+    pub(super) name: String,
+    pub(super) text: String,
+    pub(super) operations: Vec<Operation>,
 }
 
 #[derive(Serialize)]
-struct Area {
-    name: String,
-    text: String,
-    operations: Vec<Shown>,
-}
-
-#[derive(Serialize)]
-struct Shown {
-    id: String,
+pub(super) struct Operation {
+    pub(super) id: String,
     method: String,
     path: String,
     summary: String,
     access: String,
     text: String,
-    parameters: Vec<Parameter>,
-    has_body: bool,
+    parameters: Vec<Field>,
     body: Vec<Field>,
-    answers: Vec<Answer>,
-    errors: Vec<Answer>,
     curl: String,
+    answers: Vec<Answer>,
+    /// Those of its own.
+    errors: Vec<Failure>,
+    /// Those of every operation of its kind.
+    shared_errors: Vec<Failure>,
+    /// What a search looks at, in lower case.
+    words: String,
 }
 
+/// An operation in a list.
 #[derive(Serialize)]
-struct Parameter {
-    place: String,
-    field: Field,
+pub(super) struct Line<'a> {
+    pub(super) id: &'a str,
+    method: &'a str,
+    path: &'a str,
+    summary: &'a str,
+    access: &'a str,
+    pub(super) words: &'a str,
 }
 
 #[derive(Serialize)]
 struct Answer {
     status: String,
     text: String,
+    example: String,
     fields: Vec<Field>,
-    codes: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Scheme {
+struct Failure {
+    code: String,
+    status: String,
+    text: String,
+}
+
+/// A header that proves something.
+#[derive(Serialize)]
+pub(super) struct Scheme {
     header: String,
     text: String,
+}
+
+impl Operation {
+    pub(super) fn line(&self) -> Line<'_> {
+        let Self { id, method, path, summary, access, words, .. } = self;
+        Line { id, method, path, summary, access, words }
+    }
 }
 
 fn text(value: &Value) -> String {
@@ -70,74 +85,98 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-impl Page {
-    pub(super) fn of(document: &Value) -> Self {
-        let base = text(&document["servers"][0]["url"]);
-        let mut operations = operations(document, &base);
-        let areas = list(&document["tags"]).iter().filter_map(|tag| {
-            let operations = operations.remove(tag["name"].as_str()?)?;
-            Some(Area { name: text(&tag["name"]), text: text(&tag["description"]), operations })
-        });
-        let areas = areas.collect();
-        let schemes = document["components"]["securitySchemes"].as_object().into_iter().flat_map(serde_json::Map::values);
-        let schemes = schemes.map(|scheme| Scheme { header: text(&scheme["name"]), text: text(&scheme["description"]) });
-        Self {
-            title: text(&document["info"]["title"]),
-            version: text(&document["info"]["version"]),
-            areas,
-            schemes: schemes.collect(),
-            codes: catalog::entries(),
-            base,
-        }
-    }
+pub(super) fn base(document: &Value) -> String {
+    text(&document["servers"][0]["url"])
 }
 
-/// Every operation, by its area.
-fn operations<'a>(document: &'a Value, base: &str) -> BTreeMap<&'a str, Vec<Shown>> {
-    let mut found: BTreeMap<&str, Vec<Shown>> = BTreeMap::new();
+pub(super) fn schemes(document: &Value) -> Vec<Scheme> {
+    let schemes = document["components"]["securitySchemes"].as_object().into_iter().flat_map(serde_json::Map::values);
+    schemes.map(|scheme| Scheme { header: text(&scheme["name"]), text: text(&scheme["description"]) }).collect()
+}
+
+/// The areas in the order of the document, each with its operations in the order of its list.
+pub(super) fn areas(document: &Value) -> Vec<Area> {
+    let codes: BTreeMap<&str, CodeEntry> = catalog::entries().into_iter().map(|entry| (entry.code, entry)).collect();
+    let own: BTreeMap<&str, &[&str]> = operations::all().iter().map(|one| (one.route.name, one.route.errors)).collect();
+    let mut found: BTreeMap<&str, Vec<Operation>> = BTreeMap::new();
     for (path, item) in document["paths"].as_object().into_iter().flatten() {
         for (method, operation) in item.as_object().into_iter().flatten().filter(|(_, one)| one["operationId"].is_string()) {
-            let area = operation["tags"][0].as_str().unwrap_or_default();
-            found.entry(area).or_default().push(shown(document, base, method, path, operation));
+            let own = operation["operationId"].as_str().and_then(|id| own.get(id).copied()).unwrap_or_default();
+            let shown = shown(document, method, path, operation, Errors { codes: &codes, own });
+            found.entry(operation["tags"][0].as_str().unwrap_or_default()).or_default().push(shown);
         }
     }
-    found
+    let areas = list(&document["tags"]).iter().filter_map(|tag| {
+        let operations = found.remove(tag["name"].as_str()?)?;
+        Some(Area { name: text(&tag["name"]), text: text(&tag["description"]), operations })
+    });
+    areas.collect()
 }
 
-fn shown(document: &Value, base: &str, method: &str, path: &str, operation: &Value) -> Shown {
-    let base = operation["servers"][0]["url"].as_str().unwrap_or(base);
+/// All codes, and which of them are the operation's own.
+struct Errors<'a> {
+    codes: &'a BTreeMap<&'a str, CodeEntry>,
+    own: &'a [&'a str],
+}
+
+fn shown(document: &Value, method: &str, path: &str, operation: &Value, known: Errors<'_>) -> Operation {
+    let base = operation["servers"][0]["url"].as_str().map_or_else(|| base(document), str::to_owned);
     let method = method.to_uppercase();
-    let (errors, answers) = answers(document, operation).into_iter().partition(|answer| !answer.codes.is_empty());
-    let body = &operation["requestBody"]["content"]["application/json"]["schema"];
-    Shown {
-        id: text(&operation["operationId"]),
-        summary: text(&operation["summary"]),
+    let (errors, shared_errors): (Vec<Failure>, Vec<Failure>) =
+        failures(operation, known.codes).partition(|failure| known.own.contains(&failure.code.as_str()));
+    let (id, summary) = (text(&operation["operationId"]), text(&operation["summary"]));
+    let codes: Vec<&str> = errors.iter().map(|failure| failure.code.as_str()).collect();
+    let words = format!("{id} {method} {path} {summary} {} {}", operation["x-access"].as_str().unwrap_or_default(), codes.join(" "));
+    Operation {
         access: text(&operation["x-access"]),
         text: text(&operation["description"]),
         parameters: list(&operation["parameters"]).iter().map(|parameter| self::parameter(document, parameter)).collect(),
-        has_body: !body.is_null(),
-        body: fields(document, body),
-        answers,
+        body: fields(document, body_schema(operation)),
+        curl: curl::command(document, &base, &method, path, operation),
+        answers: answers(document, operation),
         errors,
-        curl: curl::example(document, base, &method, path, operation),
+        shared_errors,
+        words: words.to_lowercase(),
         path: path.to_owned(),
+        id,
+        summary,
         method,
     }
 }
 
-fn parameter(document: &Value, parameter: &Value) -> Parameter {
-    let (name, schema) = (text(&parameter["name"]), resolve(document, &parameter["schema"]));
-    Parameter { place: text(&parameter["in"]), field: field(document, &name, schema, parameter["required"] == true) }
+fn body_schema(operation: &Value) -> &Value {
+    &operation["requestBody"]["content"]["application/json"]["schema"]
 }
 
+fn parameter(document: &Value, parameter: &Value) -> Field {
+    let (name, schema) = (text(&parameter["name"]), resolve(document, &parameter["schema"]));
+    let field = field(document, &name, schema, parameter["required"] == true);
+    let text = Some(text(&parameter["description"])).filter(|text| !text.is_empty()).unwrap_or(field.text);
+    Field { place: format!("in the {}", parameter["in"].as_str().unwrap_or_default()), text, ..field }
+}
+
+/// The error answers, one for each code.
+fn failures<'a>(operation: &'a Value, codes: &'a BTreeMap<&str, CodeEntry>) -> impl Iterator<Item = Failure> {
+    operation["responses"].as_object().into_iter().flatten().flat_map(|(status, response)| {
+        list(&response["x-codes"]).iter().filter_map(Value::as_str).map(|code| Failure {
+            code: code.to_owned(),
+            status: status.clone(),
+            text: codes.get(code).map(|entry| entry.text.clone()).unwrap_or_default(),
+        })
+    })
+}
+
+/// The answers that are no errors.
 fn answers(document: &Value, operation: &Value) -> Vec<Answer> {
     let responses = operation["responses"].as_object().into_iter().flatten();
     let answer = |(status, response): (&String, &Value)| {
-        let codes: Vec<String> = list(&response["x-codes"]).iter().map(text).collect();
         let schema = &response["content"]["application/json"]["schema"];
-        // The form of errors is told once.
-        let fields = if codes.is_empty() { fields(document, schema) } else { Vec::new() };
-        Answer { status: status.clone(), text: text(&response["description"]), fields, codes }
+        let example = if schema.is_null() { String::new() } else { pretty(&example::answer(document, schema)) };
+        Answer { status: status.clone(), text: text(&response["description"]), example, fields: fields(document, schema) }
     };
-    responses.map(answer).collect()
+    responses.filter(|(_, response)| list(&response["x-codes"]).is_empty()).map(answer).collect()
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
 }

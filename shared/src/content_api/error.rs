@@ -59,7 +59,7 @@ impl Problem {
             "code": self.code(),
             "message": self.to_string(),
             "hint": self.hint(),
-            "documentation_url": format!("{site_url}/docs/api#{}", self.code()),
+            "documentation_url": format!("{site_url}/docs/errors#{}", self.code()),
         });
         let mut response = (self.status(), Json(json!({ "error": error }))).into_response();
         if self == Self::MethodNotAllowed {
@@ -109,7 +109,7 @@ mod tests {
             let fields: Vec<_> = body["error"].as_object().unwrap().keys().map(String::as_str).collect();
             assert_eq!(fields, ["code", "documentation_url", "hint", "message"], "{problem:?}");
             let link = body["error"]["documentation_url"].as_str().unwrap();
-            assert_eq!(link, format!("https://example.com/docs/api#{}", problem.code()));
+            assert_eq!(link, format!("https://example.com/docs/errors#{}", problem.code()));
         }
     }
 

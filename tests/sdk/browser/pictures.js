@@ -1,4 +1,4 @@
-// Renders every built-in mail by the preview operation, and takes pictures of them, of the unsubscribe page and of the outbox.
+// Renders every built-in mail by the preview operation, and takes pictures of them, of the unsubscribe page and of the gateway's pages.
 
 import { startGateway } from "../support/gateway.js";
 import { launch } from "./chromium.js";
@@ -54,11 +54,9 @@ try {
   }
   const link = sent[0].text.match(/https?:\S+unsubscribe-link\?code=\w+/)[0];
   await picture("unsubscribe", (page) => page.goto(link));
-  await picture("outbox", async (page) => {
-    await page.goto(`${gateway.url}/outbox`);
-    await page.locator("#list button", { hasText: "Greetings" }).click();
-    await page.locator("#entry h2", { hasText: "Greetings" }).waitFor();
-  });
+  for (const path of ["", "inbox", `inbox/${sent[0].id}`, "outbox", `outbox/${gateway.projectId}/${sent[0].outbox_id}`, "docs", "docs/api", "docs/errors"]) {
+    await picture(`page-${path.split("/").slice(0, 2).join("-")}`, (page) => page.goto(`${gateway.url}/${path}`));
+  }
 } finally {
   await browser.close();
   await gateway.stop();

@@ -26,6 +26,7 @@ use crate::data::Data;
 use crate::engine::Engine;
 use crate::inbox::Inbox;
 use crate::keys::{Keys, Role, Saved};
+use crate::pages::Private;
 use crate::service::{Parts, Service};
 
 #[derive(Args, Clone)]
@@ -42,6 +43,9 @@ pub(super) struct Options {
     /// and the like set single limits, in requests and seconds
     #[arg(long, value_name = "MODE", env = "GATELET_LIMITS", default_value = "generous")]
     limits: String,
+    /// Leave out the pages that show keys and emails: the start page, the inbox and the outbox
+    #[arg(long)]
+    no_pages: bool,
     /// Believe the viewer headers of a distribution without proof (for tests)
     #[arg(long, hide = true)]
     trust_viewer_headers: bool,
@@ -97,7 +101,8 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         saved.write(file, [(&keys, Role::First), (&internal, Role::Internal)])?;
     }
     content::publish_sample_once(&engine.store()).await?;
-    let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), keys: keys.clone() };
+    let private_pages = (!options.no_pages).then(|| Private { keys: keys.clone(), keys_file: keys_file.clone() });
+    let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), private_pages };
     let service = Service::new(parts);
     let signal = stop_signal().context("signals cannot be caught")?;
     print_start(&service.app.settings, &keys, &internal, data.as_ref().filter(|_| !is_new));

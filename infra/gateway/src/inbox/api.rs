@@ -43,7 +43,7 @@ struct Update {
 
 /// A line of the head of an email.
 #[derive(Serialize)]
-struct Header {
+pub(crate) struct Header {
     name: String,
     value: String,
 }
@@ -115,7 +115,7 @@ async fn delete(State(inbox): State<Inbox>, Path(id): Path<String>) -> Response 
 }
 
 /// The head of an email, its folded lines joined.
-fn headers(source: &str) -> Vec<Header> {
+pub(crate) fn headers(source: &str) -> Vec<Header> {
     let head = source.split_once("\r\n\r\n").map_or(source, |(head, _)| head).replace("\r\n ", " ").replace("\r\n\t", " ");
     let lines = head.split("\r\n").filter_map(|line| line.split_once(": "));
     lines.map(|(name, value)| Header { name: name.to_owned(), value: value.to_owned() }).collect()

@@ -1,26 +1,207 @@
-//! The inbox: a page to look at mails, and the same for programs.
+//! `/inbox`: the emails of all projects that the gateway received in place of the world, newest first.
 
 use axum::Router;
-use axum::response::{Html, IntoResponse};
+use axum::extract::{Form, Path, Query, State};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
-use http::{HeaderName, HeaderValue, header};
+use http::StatusCode;
+use infra::pages::Link;
+use secrecy::ExposeSecret as _;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::inbox::{Inbox, api};
+use super::{Pages, Project, answer, path_with};
+use crate::inbox::{self, Error, Inbox, KEPT, Message, api};
 
-/// The page lists and shows mails by way of the JSON beside it. A mail's HTML is shown in a frame without scripts or origin.
-const PAGE: &str = include_str!("inbox.html");
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src * data:; \
-     frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// How many emails a page lists at first.
+const LISTED: usize = 100;
 
-pub(super) fn router(inbox: Inbox) -> Router {
-    Router::new().route("/inbox", get(page)).merge(api::router(inbox))
+pub(super) fn router(pages: Pages) -> Router {
+    Router::new()
+        .route("/inbox", get(list).post(clear))
+        .route("/inbox/{id}", get(show).post(act))
+        .route("/inbox/{id}/html", get(html))
+        .with_state(pages)
 }
 
-async fn page() -> impl IntoResponse {
-    let headers = [
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer")),
-    ];
-    (headers, Html(PAGE))
+#[derive(Deserialize)]
+struct Filter {
+    #[serde(default)]
+    q: String,
+    #[serde(default)]
+    to: String,
+    #[serde(default)]
+    project: String,
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Sent {
+    action: String,
+}
+
+#[derive(Deserialize)]
+struct Shown {
+    view: Option<String>,
+}
+
+/// An email with the name of its project.
+#[derive(Serialize)]
+struct Named {
+    #[serde(flatten)]
+    message: Message,
+    project: String,
+}
+
+impl Named {
+    fn of(message: Message, projects: &[Project]) -> Self {
+        let name = |id: &String| projects.iter().find(|project| project.id.as_str() == id).map(|project| project.name.clone());
+        let project = message.project_id.as_ref().and_then(name).unwrap_or_default();
+        Self { message, project }
+    }
+}
+
+/// Reads or changes the inbox where waiting is allowed.
+async fn with<T: Send + 'static>(pages: &Pages, work: impl FnOnce(&Inbox) -> Result<T, Error> + Send + 'static) -> Result<T, Response> {
+    let inbox = pages.inbox.clone();
+    match tokio::task::spawn_blocking(move || work(&inbox)).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(Error::NotFound(_))) => Err(pages.gone("email", Link::new("Inbox", "/inbox"))),
+        Ok(Err(error)) => Err(answer::failed(&error.into())),
+        Err(error) => Err(answer::failed(&error.into())),
+    }
+}
+
+async fn projects(pages: &Pages) -> Result<Vec<Project>, Response> {
+    pages.projects().await.map_err(|error| answer::failed(&error.into()))
+}
+
+async fn list(State(pages): State<Pages>, Query(filter): Query<Filter>) -> Response {
+    listed(&pages, filter).await.unwrap_or_else(|refused| refused)
+}
+
+async fn listed(pages: &Pages, filter: Filter) -> Result<Response, Response> {
+    let limit = filter.limit.unwrap_or(LISTED).clamp(1, KEPT);
+    let present = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    let query = inbox::Query {
+        to: present(&filter.to),
+        q: present(&filter.q),
+        project: present(&filter.project),
+        limit,
+        ..inbox::Query::default()
+    };
+    let (found, all) = with(pages, move |inbox| Ok((inbox.find(&query)?, inbox.find(&inbox::Query::default())?))).await?;
+    let projects = projects(pages).await?;
+    let limit = (limit * 2).to_string();
+    let parameters = [("q", &*filter.q), ("to", &*filter.to), ("project", &*filter.project), ("limit", &*limit)];
+    let emails: Vec<Named> = found.items.into_iter().map(|message| Named::of(message, &projects)).collect();
+    Ok(pages.page(
+        "inbox",
+        "/inbox",
+        json!({
+            "q": filter.q,
+            "to": filter.to,
+            "project": filter.project,
+            "projects": projects,
+            "emails": emails,
+            "total": found.total,
+            "unread": found.unread,
+            "all": all.total,
+            "more": found.has_more.then(|| path_with("/inbox", &parameters)),
+            "first": pages.first_email(),
+        }),
+    ))
+}
+
+async fn clear(State(pages): State<Pages>) -> Response {
+    match with(&pages, Inbox::clear).await {
+        Ok(()) => answer::see("/inbox"),
+        Err(refused) => refused,
+    }
+}
+
+async fn show(State(pages): State<Pages>, Path(id): Path<String>, Query(shown): Query<Shown>) -> Response {
+    email(&pages, id, shown.view.as_deref()).await.unwrap_or_else(|refused| refused)
+}
+
+async fn email(pages: &Pages, id: String, view: Option<&str>) -> Result<Response, Response> {
+    let (message, source) = with(pages, move |inbox| Ok((inbox.message(&id)?, inbox.source(&id)?))).await?;
+    let first = if message.html.is_empty() { "text" } else { "html" };
+    let tabs = [("html", "HTML"), ("text", "Text"), ("headers", "Headers"), ("source", "Source")];
+    let tabs: Vec<Value> = tabs.iter().map(|(view, label)| json!({ "view": view, "label": label })).collect();
+    let recipients: Vec<Value> =
+        message.to.iter().map(|address| json!({ "address": address, "href": path_with("/inbox", &[("to", address)]) })).collect();
+    let outbox = message.project_id.as_ref().map(|project| format!("/outbox/{project}/{}", message.outbox_id));
+    let context = json!({
+        "view": view.filter(|view| ["html", "text", "headers", "source"].contains(view)).unwrap_or(first),
+        "tabs": tabs,
+        "recipients": recipients,
+        "outbox": outbox,
+        "links": links(&message.text),
+        "headers": api::headers(&source),
+        "source": source,
+        "email": Named::of(message, &projects(pages).await?),
+    });
+    Ok(pages.page("inbox_email", "/inbox", context))
+}
+
+/// The addresses in a text that a browser opens, each once.
+fn links(text: &str) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"'));
+    for word in words.filter(|word| word.starts_with("https://") || word.starts_with("http://")) {
+        let word = word.trim_end_matches(['.', ',', ')', ';']);
+        if !found.contains(&word) {
+            found.push(word);
+        }
+    }
+    found
+}
+
+async fn html(State(pages): State<Pages>, Path(id): Path<String>) -> Response {
+    match with(&pages, move |inbox| inbox.message(&id)).await {
+        Ok(message) => answer::email(&message.html),
+        Err(refused) => refused,
+    }
+}
+
+async fn act(State(pages): State<Pages>, Path(id): Path<String>, Form(Sent { action }): Form<Sent>) -> Response {
+    let back = format!("/inbox/{id}");
+    let done = match action.as_str() {
+        "delete" => with(&pages, move |inbox| inbox.delete(&id)).await.map(|()| "/inbox"),
+        "read" | "unread" => with(&pages, move |inbox| inbox.mark(&id, action == "read")).await.map(|_| &*back),
+        _ => return StatusCode::BAD_REQUEST.into_response(),
+    };
+    match done {
+        Ok(path) => answer::see(path),
+        Err(refused) => refused,
+    }
+}
+
+impl Pages {
+    /// A command that makes the project that the gateway began with send an email.
+    pub(super) fn first_email(&self) -> String {
+        let Some(private) = &self.private else { return String::new() };
+        let url = &self.app.settings.api_url;
+        format!(
+            "curl {url}/api/v1/auth/otp/send-sign-in-code \\\n  \
+             -H 'X-Service-Access-Type: client' \\\n  \
+             -H 'X-Service-Project-Id: {}' \\\n  \
+             -H 'X-Service-Publishable-Client-Key: {}' \\\n  \
+             --json '{{\"email\": \"ada@example.com\", \"callback_url\": \"{url}/docs\"}}'",
+            private.keys.project_id,
+            private.keys.client.expose_secret(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::links;
+
+    #[test]
+    fn links_of_a_text_are_those_that_a_browser_opens() {
+        let text = "Open https://app.test/x?code=1.\nOr <http://app.test/>, not javascript:alert(1), again https://app.test/x?code=1";
+        assert_eq!(links(text), ["https://app.test/x?code=1", "http://app.test/"]);
+    }
 }

@@ -1,96 +1,154 @@
-//! The pages that only a gateway has: the inbox, the outbox, and the API document with its reference.
+//! The pages of a gateway, and who may see them.
 //!
-//! The inbox shows links that sign in, so it answers the machine that it runs on alone: the connection must come from loopback, and the
-//! request must name a loopback host, which a page of another site cannot (DNS rebinding).
+//! Documents, the API reference and the files that pages load are for everybody, as they say nothing of this gateway's data. The start
+//! page, the inbox and the outbox show keys and emails, so [`guard`] keeps them to the machine that the gateway runs on; `--no-pages`
+//! removes them. Pages are rendered on the server from the templates of `infra/pages/`, and work without scripts.
 
+mod answer;
+mod call;
+mod documents;
+mod guard;
 mod inbox;
 mod outbox;
+mod outbox_entry;
+mod start;
+mod verification;
 
-use std::net::SocketAddr;
-use std::sync::{Arc, LazyLock};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
-use axum::extract::{ConnectInfo, Request};
-use axum::middleware::{Next, from_fn};
-use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
-use http::{HeaderValue, StatusCode, header};
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
+use http::{HeaderMap, StatusCode, header};
+use infra::pages::{Frame, Link};
+use infra::reference::Reference;
+use serde::Serialize;
 use shared::App;
-use shared::http::Json;
+use shared::model::id::ProjectId;
+use shared::store;
 
 use crate::inbox::Inbox;
 use crate::keys::Keys;
 
-/// The router of the pages. `api` answers the operations, and `keys` are those of the project whose outbox is shown.
-pub fn router(inbox: Inbox, keys: Keys, api: Router, app: &App) -> Router {
-    inbox::router(inbox).layer(from_fn(loopback_only)).merge(outbox::router(keys, api)).merge(documents(app))
+/// What the private pages show of the gateway.
+#[derive(Clone)]
+pub struct Private {
+    /// Of the project that the gateway began with.
+    pub keys: Keys,
+    /// Where they are kept, unless they are in memory alone.
+    pub keys_file: Option<PathBuf>,
 }
 
-/// The API document and its reference page. They are made when somebody asks for the first time, not at every start.
-fn documents(app: &App) -> Router {
-    let (api_url, site_url) = (app.settings.api_url.clone(), app.settings.site_url.clone());
-    let guide = Arc::new(LazyLock::new({
-        let api_url = api_url.clone();
-        move || infra::reference::guide_html(&api_url).map_err(|error| error.to_string())
-    }));
-    let document = Arc::new(LazyLock::new(move || infra::openapi::json(&api_url, &site_url).map_err(|error| error.to_string())));
-    let reference = Arc::new(LazyLock::new({
-        let document = Arc::clone(&document);
-        move || {
-            (**document)
-                .as_ref()
-                .map_err(Clone::clone)
-                .and_then(|document| infra::reference::reference_html(document).map_err(|error| error.to_string()))
-        }
-    }));
-    let json = move || async move { made((**document).as_ref().map(|document| Json(document).into_response())) };
-    let reference = move || async move { made((**reference).as_ref().map(|page| page_of(page))) };
-    let guide = move || async move { made((**guide).as_ref().map(|page| page_of(page))) };
-    let open = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))];
-    let json = get(move || async move { (open, json().await) });
-    Router::new().route("/openapi.json", json).route("/docs", get(guide)).route("/docs/api", get(reference))
+/// What pages are made of. Cheap to clone.
+#[derive(Clone)]
+struct Pages(Arc<Parts>);
+
+struct Parts {
+    app: App,
+    /// Answers the operations.
+    api: Router,
+    inbox: Inbox,
+    frame: Frame,
+    reference: OnceLock<Result<Reference, String>>,
+    private: Option<Private>,
 }
 
-/// A page that loads nothing.
-fn page_of(html: &str) -> Response {
-    let policy = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:");
-    ([(header::CONTENT_SECURITY_POLICY, policy)], Html(html.to_owned())).into_response()
-}
+impl std::ops::Deref for Pages {
+    type Target = Parts;
 
-fn made(document: Result<Response, &String>) -> Response {
-    document.unwrap_or_else(|error| {
-        tracing::error!(error, "the API document cannot be made");
-        StatusCode::INTERNAL_SERVER_ERROR.into_response()
-    })
-}
-
-async fn loopback_only(request: Request, next: Next) -> Response {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().is_some_and(|peer| peer.0.ip().is_loopback());
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).is_some_and(is_loopback_host);
-    if peer && host {
-        next.run(request).await
-    } else {
-        (StatusCode::FORBIDDEN, "This is for the machine of the gateway alone.\n").into_response()
+    fn deref(&self) -> &Parts {
+        &self.0
     }
 }
 
-fn is_loopback_host(host: &str) -> bool {
-    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit())).map_or(host, |(name, _)| name);
-    let name = name.trim_matches(['[', ']']);
-    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+/// A project, as filters and rows name it.
+#[derive(Debug, Clone, Serialize)]
+struct Project {
+    id: ProjectId,
+    name: String,
+}
+
+impl Pages {
+    /// A page by its template, of which `here` is the entry of the navigation.
+    fn page(&self, template: &str, here: &str, page: impl Serialize) -> Response {
+        answer::page(StatusCode::OK, self.frame.page(template, here, page))
+    }
+
+    fn message(&self, status: StatusCode, title: &str, text: &str, links: &[Link]) -> Response {
+        answer::page(status, self.frame.message(title, text, links))
+    }
+
+    fn gone(&self, what: &str, back: Link) -> Response {
+        self.message(StatusCode::NOT_FOUND, &format!("This {what} is not here"), "It was deleted, or the link is not whole.", &[back])
+    }
+
+    /// All projects, the one that the gateway began with first.
+    async fn projects(&self) -> Result<Vec<Project>, store::Error> {
+        let first = self.private.as_ref().map(|private| &private.keys.project_id);
+        let lines = self.app.store.projects().await?;
+        let mut projects: Vec<Project> = lines.into_iter().map(|line| Project { id: line.id, name: line.display_name }).collect();
+        projects.sort_by_cached_key(|project| (Some(&project.id) != first, project.id.is_internal(), project.name.to_lowercase()));
+        Ok(projects)
+    }
+}
+
+/// Adds the pages to the operations. Without `private` there are those for everybody alone.
+pub fn with_pages(api: Router, inbox: Inbox, private: Option<Private>, app: &App) -> Router {
+    let frame = Frame::new(private.is_some());
+    let parts = Parts { app: app.clone(), api: api.clone(), inbox: inbox.clone(), frame, reference: OnceLock::new(), private };
+    let pages = Pages(Arc::new(parts));
+    let mut router = documents::router(pages.clone());
+    if pages.private.is_some() {
+        let guarded = inbox::router(pages.clone()).merge(outbox::router(pages.clone())).merge(crate::inbox::api::router(inbox));
+        let guarded = guarded.layer(from_fn_with_state(pages.clone(), guard::this_machine_only));
+        router = router.merge(guarded).merge(start::router(pages.clone())).merge(verification::router(pages.clone()));
+    }
+    let router = router.layer(from_fn(answer::unless_known));
+    Router::new().merge(router).merge(api).layer(from_fn_with_state(pages, not_found))
+}
+
+/// A page for people in place of the API's 404, outside of the API itself.
+async fn not_found(State(pages): State<Pages>, request: Request, next: Next) -> Response {
+    let is_for_people = wants_html(request.headers()) && !request.uri().path().starts_with("/api/");
+    let response = next.run(request).await;
+    if response.status() != StatusCode::NOT_FOUND || !is_for_people || answer::is_html(&response) {
+        return response;
+    }
+    let links = [Link::new("Documents", "/docs"), Link::new("API reference", "/docs/api")];
+    pages.message(StatusCode::NOT_FOUND, "There is nothing here", "No page and no operation has this address.", &links)
+}
+
+/// Whether a request comes from somebody who looks at the answer: browsers name HTML when they open a page, programs do not.
+fn wants_html(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    accepted.split(',').any(|one| one.split(';').next().is_some_and(|one| one.trim() == "text/html"))
+}
+
+/// A path with a query.
+fn path_with(path: &str, parameters: &[(&str, &str)]) -> String {
+    let given = parameters.iter().filter(|(_, value)| !value.is_empty());
+    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_loopback_host;
+    use http::HeaderValue;
+
+    use super::*;
 
     #[test]
-    fn a_loopback_host_is_named_as_such() {
-        for host in ["localhost", "localhost:8787", "127.0.0.1:8787", "[::1]:8787"] {
-            assert!(is_loopback_host(host), "{host}");
-        }
-        for host in ["evil.test", "evil.test:8787", "localhost.evil.test", "10.0.0.1", ""] {
-            assert!(!is_loopback_host(host), "{host}");
-        }
+    fn a_browser_wants_a_page_and_a_program_does_not() {
+        let wants = |accept: &'static str| wants_html(&HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]));
+        assert!(wants("text/html,application/xhtml+xml,*/*;q=0.8"));
+        assert!(!wants("*/*") && !wants("application/json") && !wants_html(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn parameters_that_are_empty_are_left_out_of_a_link() {
+        assert_eq!(path_with("/inbox", &[("q", "a&b c"), ("to", "")]), "/inbox?q=a%26b+c");
+        assert_eq!(path_with("/inbox", &[("q", "")]), "/inbox");
     }
 }

@@ -1,68 +1,202 @@
-//! The outbox: a page to look at mails before and after they are sent, and to hold them back or change them until then.
-//!
-//! The page does everything by the operations of the API. On this machine it needs no key: what it asks for under `/outbox/api` is passed on
-//! with the server key of the gateway's project, and that key stays here. From elsewhere it asks for a project and its admin key, and goes
-//! to the API itself.
+//! `/outbox`: the emails of all projects on their way, newest first.
+
+use std::collections::BTreeMap;
 
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::middleware::from_fn;
-use axum::response::{Html, IntoResponse, Response};
-use axum::routing::{MethodFilter, get, on};
-use http::{HeaderName, HeaderValue, StatusCode, Uri, header};
-use secrecy::ExposeSecret as _;
-use tower::ServiceExt as _;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use axum::routing::get;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use shared::model::id::{ProjectId, UserId};
+use shared::model::outbox::{OutboxEntry, Recipients, Stage, Status};
+use shared::store::{self, outbox_list::OutboxListing};
+use strum::VariantArray as _;
 
-use super::loopback_only;
-use crate::keys::Keys;
+use super::{Pages, Project, answer, outbox_entry, path_with};
 
-/// A mail's HTML is shown in a frame without scripts or origin.
-const PAGE: &str = include_str!("outbox.html");
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src * data:; \
-     frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// How many entries a page lists at first, and at most.
+const LISTED: usize = 100;
+const MOST: usize = 5_000;
+/// How many entries are read at once, and how many of a project a search looks at.
+const READ: usize = 500;
+const SEARCHED: usize = 20_000;
 
-/// What requests of the page are passed on with.
-#[derive(Clone)]
-struct Operator {
-    keys: Keys,
-    api: Router,
+pub(super) fn router(pages: Pages) -> Router {
+    Router::new()
+        .route("/outbox", get(list))
+        .route("/outbox/{project}/{id}", get(outbox_entry::show).post(outbox_entry::act))
+        .route("/outbox/{project}/{id}/html", get(outbox_entry::html))
+        .with_state(pages)
 }
 
-/// `api` answers the operations.
-pub(super) fn router(keys: Keys, api: Router) -> Router {
-    let methods = || on(MethodFilter::GET.or(MethodFilter::PATCH), pass_on);
-    let passed = Router::new().route("/outbox/api", methods()).route("/outbox/api/{id}", methods());
-    let passed = passed.with_state(Operator { keys, api }).layer(from_fn(loopback_only));
-    Router::new().route("/outbox", get(page)).merge(passed)
+#[derive(Deserialize, Default)]
+struct Filter {
+    #[serde(default)]
+    q: String,
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    project: String,
+    limit: Option<usize>,
 }
 
-async fn page() -> impl IntoResponse {
-    let headers = [
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer")),
-    ];
-    (headers, Html(PAGE))
+#[derive(Serialize)]
+struct Row {
+    id: String,
+    project_id: ProjectId,
+    project: String,
+    subject: String,
+    to: String,
+    status: String,
+    tone: &'static str,
+    failure: Option<String>,
+    created_at_millis: i64,
 }
 
-/// Sends the request to the operation of the same name. A page of another site gets nowhere: its browser says where it comes from.
-async fn pass_on(State(operator): State<Operator>, mut request: Request) -> Response {
-    let site = request.headers().get("sec-fetch-site").map_or(Ok("none"), HeaderValue::to_str);
-    if !matches!(site, Ok("none" | "same-origin")) {
-        return (StatusCode::FORBIDDEN, "The outbox is for its own page.\n").into_response();
+async fn list(State(pages): State<Pages>, Query(filter): Query<Filter>) -> Response {
+    match listed(&pages, &filter).await {
+        Ok(response) => response,
+        Err(error) => answer::failed(&error.into()),
     }
-    let rest = request.uri().path_and_query().map_or("", |path| path.as_str()).trim_start_matches("/outbox/api");
-    let Ok(uri) = format!("/api/v1/emails/outbox{rest}").parse::<Uri>() else { return StatusCode::NOT_FOUND.into_response() };
-    *request.uri_mut() = uri;
-    let proofs = [
-        ("x-service-access-type", "server"),
-        ("x-service-project-id", operator.keys.project_id.as_str()),
-        ("x-service-secret-server-key", operator.keys.server.expose_secret()),
-    ];
-    for (name, value) in proofs {
-        if let Ok(value) = HeaderValue::from_str(value) {
-            request.headers_mut().insert(HeaderName::from_static(name), value);
+}
+
+async fn listed(pages: &Pages, filter: &Filter) -> Result<Response, store::Error> {
+    let limit = filter.limit.unwrap_or(LISTED).clamp(1, MOST);
+    let projects = pages.projects().await?;
+    let mut rows = Vec::new();
+    for project in projects.iter().filter(|project| filter.project.is_empty() || project.id.as_str() == filter.project) {
+        rows.extend(entries(pages, project, filter, limit + 1).await?);
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.created_at_millis));
+    let has_more = rows.len() > limit && limit < MOST;
+    rows.truncate(limit);
+    let parameters = [("q", &*filter.q), ("status", &*filter.status), ("project", &*filter.project)];
+    let more = has_more.then(|| path_with("/outbox", &[&parameters[..], &[("limit", &*(limit * 2).to_string())]].concat()));
+    let states: Vec<_> = Status::VARIANTS.iter().map(|status| json!({ "value": status.name(), "label": words(*status) })).collect();
+    Ok(pages.page(
+        "outbox",
+        "/outbox",
+        json!({
+            "q": filter.q,
+            "status": filter.status,
+            "project": filter.project,
+            "is_filtered": parameters.iter().any(|(_, value)| !value.is_empty()),
+            "projects": projects,
+            "states": states,
+            "entries": rows,
+            "more": more,
+            "first": pages.first_email(),
+        }),
+    ))
+}
+
+/// The newest entries of a project that a filter lets through.
+async fn entries(pages: &Pages, project: &Project, filter: &Filter, limit: usize) -> Result<Vec<Row>, store::Error> {
+    let Some(row) = pages.app.store.project(&project.id).await? else { return Ok(Vec::new()) };
+    let (mut start, mut rows, mut looked_at) = (None, Vec::new(), 0);
+    let mut addresses = Addresses::default();
+    let part = filter.q.trim().to_lowercase();
+    loop {
+        let listing = OutboxListing {
+            start: start.as_ref(),
+            oldest: row.project.created_at,
+            limit: READ.min(limit),
+            read: READ,
+            now: pages.app.clock.now(),
+        };
+        let wanted = |entry: &OutboxEntry| filter.status.is_empty() || entry.status().name() == filter.status;
+        let page = pages.app.store.outbox_entries(&project.id, listing, wanted).await?;
+        looked_at += READ;
+        for entry in &page.entries {
+            let row = Row::of(entry, project, addresses.of(pages, &project.id, &entry.to).await?);
+            if part.is_empty() || row.subject.to_lowercase().contains(&part) || row.to.to_lowercase().contains(&part) {
+                rows.push(row);
+            }
+            if rows.len() >= limit {
+                return Ok(rows);
+            }
+        }
+        if page.next.is_none() || looked_at >= SEARCHED {
+            return Ok(rows);
+        }
+        start = page.next;
+    }
+}
+
+impl Row {
+    fn of(entry: &OutboxEntry, project: &Project, to: String) -> Self {
+        let status = entry.status();
+        Self {
+            id: entry.id.to_string(),
+            project_id: project.id.clone(),
+            project: project.name.clone(),
+            subject: subject(entry),
+            to,
+            status: words(status),
+            tone: tone(status),
+            failure: failure(entry).map(|text| text.lines().next().unwrap_or_default().to_owned()),
+            created_at_millis: entry.created_at.as_millisecond(),
         }
     }
-    operator.api.oneshot(request).await.into_response()
+}
+
+/// The subject as it was rendered, or what it is rendered from.
+pub(super) fn subject(entry: &OutboxEntry) -> String {
+    let source = || shared::mail::builtin::sources(&entry.source).subject.to_owned();
+    entry.rendered.as_ref().map_or_else(source, |rendered| rendered.subject.clone())
+}
+
+/// What went wrong, of an entry that ended or waits because of it.
+pub(super) fn failure(entry: &OutboxEntry) -> Option<String> {
+    match &entry.stage {
+        Stage::RenderError { message, .. } | Stage::ServerError { message, .. } => Some(message.clone()),
+        Stage::Skipped { reason, .. } => {
+            let reason = serde_json::to_value(reason).ok()?;
+            Some(reason.as_str()?.replace('_', " ").to_lowercase())
+        }
+        _ => None,
+    }
+}
+
+/// A state in words.
+pub(super) fn words(status: Status) -> String {
+    status.name().replace('-', " ")
+}
+
+/// Which of the four kinds a state is.
+pub(super) fn tone(status: Status) -> &'static str {
+    match status {
+        Status::Sent | Status::Opened | Status::Clicked => "done",
+        Status::Preparing | Status::Rendering | Status::Scheduled | Status::Queued | Status::Sending | Status::DeliveryDelayed => "waiting",
+        Status::RenderError | Status::ServerError | Status::Bounced | Status::MarkedAsSpam => "failed",
+        Status::Paused | Status::Skipped => "aside",
+    }
+}
+
+/// The addresses of users, each looked up once.
+#[derive(Default)]
+pub(super) struct Addresses(BTreeMap<UserId, String>);
+
+impl Addresses {
+    /// Whom an email goes to, by address.
+    pub(super) async fn of(&mut self, pages: &Pages, project: &ProjectId, to: &Recipients) -> Result<String, store::Error> {
+        let user = match to {
+            Recipients::UserCustomEmails { emails, .. } | Recipients::CustomEmails { emails } if !emails.is_empty() => {
+                return Ok(emails.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+            }
+            to => to.user_id(),
+        };
+        let Some(user) = user else { return Ok("nobody".to_owned()) };
+        if let Some(known) = self.0.get(&user) {
+            return Ok(known.clone());
+        }
+        let found = pages.app.store.user(project, user).await?;
+        let address = match &found {
+            Some(row) => row.user.primary().map_or_else(|| format!("user {user} without an address"), |channel| channel.value.to_string()),
+            None => format!("deleted user {user}"),
+        };
+        self.0.insert(user, address.clone());
+        Ok(address)
+    }
 }

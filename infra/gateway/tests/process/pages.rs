@@ -62,24 +62,79 @@ async fn mails_are_listed_newest_first_and_thrown_away() {
     assert_eq!(messages(&Gateway::start(&folder.data()), "").await.len(), 0);
 }
 
+/// As a browser asks for a page that somebody opens.
+const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "none")];
+const PRIVATE: [&str; 3] = ["/", "/inbox", "/outbox"];
+const PUBLIC: [&str; 5] = ["/docs", "/docs/getting-started", "/docs/api", "/docs/api/auth-password-sign-up", "/docs/errors"];
+
+async fn page(gateway: &Gateway, path: &str) -> reqwest::Response {
+    gateway.send(Method::GET, path, &PERSON, None).await
+}
+
 #[tokio::test]
-async fn the_page_runs_nothing_from_elsewhere() {
+async fn pages_run_nothing_inline_and_load_what_the_gateway_has() {
     let folder = Folder::new("page");
     let gateway = Gateway::start(&folder.data());
-    let page = gateway.get("/inbox").await;
-    assert_eq!(page.status(), 200);
-    let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
-    assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{policy}");
-    assert!(page.text().await.unwrap().contains("Inbox"));
-    assert!(gateway.get("/openapi.json").await.json::<Value>().await.is_ok());
-    for page in ["/docs", "/docs/api"] {
-        let page = gateway.get(page).await;
-        let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
-        assert!(page.status() == 200 && policy.contains("default-src 'none'"), "{policy}");
-        // They name this service, and load nothing from another one.
+    for path in PRIVATE.iter().chain(&PUBLIC) {
+        let page = page(&gateway, path).await;
+        let header = |name: &str| page.headers()[name].to_str().unwrap().to_owned();
+        let policy = header("content-security-policy");
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"),
+            "{policy}"
+        );
+        assert_eq!(
+            (page.status().as_u16(), header("cache-control").as_str(), header("x-content-type-options").as_str()),
+            (200, "no-store", "nosniff")
+        );
+        let etag = header("etag");
         let text = page.text().await.unwrap().replace("&#x2f;", "/");
-        assert!(text.contains(&gateway.url), "{text}");
-        assert!(!text.contains("src=") && !text.contains("<link"), "{text}");
+        let loaded: Vec<&str> = text.split("\"/assets/").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        assert!(loaded.len() >= 4 && !text.contains("<style") && !text.contains(" style="), "{path}: {loaded:?}");
+        for asset in loaded {
+            let asset = gateway.get(&format!("/assets/{asset}")).await;
+            assert_eq!(
+                (asset.status().as_u16(), asset.headers()["cache-control"].to_str().unwrap()),
+                (200, "public, max-age=31536000, immutable")
+            );
+        }
+        // What shows nothing new is not sent again; the start page has an example address of its own each time.
+        if *path != "/" {
+            let again = gateway.send(Method::GET, path, &[PERSON[0], PERSON[1], PERSON[2], ("if-none-match", &etag)], None).await;
+            assert_eq!(again.status(), 304, "{path}");
+        }
+    }
+    assert!(gateway.get("/openapi.json").await.json::<Value>().await.is_ok());
+}
+
+#[tokio::test]
+async fn people_get_a_page_where_nothing_is_and_programs_the_error_of_the_api() {
+    let folder = Folder::new("nothing");
+    let gateway = Gateway::start(&folder.data());
+    for path in ["/nothing", "/docs/nothing", "/docs/api/nothing", "/inbox/nothing", "/outbox/nothing/nothing", "/assets/nothing"] {
+        let page = page(&gateway, path).await;
+        assert_eq!((page.status().as_u16(), page.headers()["content-type"].to_str().unwrap()), (404, "text/html; charset=utf-8"), "{path}");
+    }
+    for path in ["/", "/nothing"] {
+        let error = gateway.get(path).await;
+        assert_eq!(error.status(), 404);
+        assert_eq!(error.json::<Value>().await.unwrap()["code"], "ROUTE_NOT_FOUND");
+    }
+    // The API answers as the API to everybody.
+    assert_eq!(page(&gateway, "/api/v1/nothing").await.headers()["content-type"], "application/json; charset=utf-8");
+}
+
+#[tokio::test]
+async fn without_private_pages_there_are_documents_alone() {
+    let folder = Folder::new("public");
+    let gateway = Gateway::spawn(&mut crate::support::gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0", "--no-pages"]));
+    for path in PRIVATE.iter().chain(&[MESSAGES, "/handler/email-verification"]) {
+        assert_eq!(page(&gateway, path).await.status(), 404, "{path}");
+        assert_eq!(gateway.get(path).await.status(), 404, "{path}");
+    }
+    for path in PUBLIC {
+        let text = page(&gateway, path).await.text().await.unwrap();
+        assert!(!text.contains(">Inbox</a>") && text.contains(">API</a>"), "{path}");
     }
 }
 
@@ -103,20 +158,38 @@ async fn the_inbox_answers_to_a_loopback_name_alone() {
 }
 
 #[tokio::test]
-async fn the_outbox_is_passed_on_without_a_key_to_its_own_page_on_this_machine_alone() {
+async fn the_outbox_is_shown_and_changed_by_its_own_page_on_this_machine_alone() {
     let folder = Folder::new("outbox");
     let gateway = Gateway::start(&folder.data());
     mail(&gateway, "ada@example.com").await;
-    let get = async |path: &str, headers: &[(&str, &str)]| gateway.send(Method::GET, path, headers, None).await;
-    let listed: Value = get("/outbox/api?limit=1", &[("sec-fetch-site", "same-origin")]).await.json().await.unwrap();
-    let path = format!("/outbox/api/{}", listed["items"][0]["id"].as_str().unwrap());
-    assert_eq!(get(&path, &[]).await.json::<Value>().await.unwrap()["to"]["emails"], json!(["ada@example.com"]));
-    for (name, value) in [("host", "evil.test"), ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site")] {
-        assert_eq!(get("/outbox/api", &[(name, value)]).await.status(), 403, "{name}: {value}");
+    let message = messages(&gateway, "").await.remove(0);
+    let path = format!("/outbox/{}/{}", message["project_id"].as_str().unwrap(), message["outbox_id"].as_str().unwrap());
+    let list = page(&gateway, "/outbox").await.text().await.unwrap().replace("&#x2f;", "/");
+    assert!(list.contains("ada@example.com") && list.contains(&path), "{list}");
+    assert!(page(&gateway, &path).await.text().await.unwrap().contains("ada@example.com"));
+    let send = async |headers: &[(&str, &str)]| {
+        let form = [("content-type", "application/x-www-form-urlencoded")];
+        let headers = [&form, headers].concat();
+        let request = headers
+            .iter()
+            .fold(gateway.http.post(format!("{}{path}", gateway.url)), |request, (name, value)| request.header(*name, *value));
+        request.body("action=cancel").send().await.unwrap()
+    };
+    for header in [("host", "evil.test"), ("sec-fetch-site", "cross-site"), ("origin", "http://evil.test"), ("x-forwarded-for", "1.2.3.4")]
+    {
+        assert_eq!(send(&[header]).await.status(), 403, "{header:?}");
     }
-    let cancelled = gateway.send(Method::PATCH, &path, &[("host", "evil.test")], Some(json!({ "cancel": true }))).await;
-    assert_eq!(cancelled.status(), 403);
-    assert_eq!(gateway.send(Method::DELETE, &path, &[], None).await.status(), 405);
-    let page = get("/outbox", &[]).await;
-    assert_eq!((page.status().as_u16(), page.headers()["cache-control"].to_str().unwrap()), (200, "no-store"));
+    // What is sent already cannot be cancelled, which the page says.
+    let refused = send(&[("sec-fetch-site", "same-origin"), ("origin", &gateway.url)]).await;
+    assert_eq!(refused.status(), 409);
+    assert!(refused.text().await.unwrap().contains("role=\"alert\""));
+}
+
+#[tokio::test]
+async fn nothing_outside_of_the_process_makes_somebody_its_operator() {
+    let folder = Folder::new("operator");
+    let gateway = Gateway::start(&folder.data());
+    let project = gateway.line("Project");
+    let headers = [("x-service-access-type", "admin"), ("x-service-project-id", &*project), ("operator", "true")];
+    assert_eq!(gateway.send(Method::GET, "/api/v1/users", &headers, None).await.status(), 401);
 }

@@ -1,0 +1,41 @@
+//! Lists the files that are embedded: the documents of `docs/`, and the events of `events/`, which the reference takes its examples from.
+//! A macro that embeds a folder would not notice a new file.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+fn main() -> std::io::Result<()> {
+    let (manifest, out) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
+    let root = manifest.parent().unwrap_or(&manifest);
+    let documents = listed("DOCUMENTS", &root.join("docs"), "md", "/")?;
+    let events = listed("EVENTS", &root.join("events"), "json", "-")?;
+    std::fs::write(out.join("embedded.rs"), documents + &events)
+}
+
+fn folder(variable: &str) -> std::io::Result<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).ok_or_else(|| std::io::Error::other(format!("{variable} is not set")))
+}
+
+/// A table of the files of a folder: the path without its extension, with `separator` between its parts, and the text.
+fn listed(table: &str, folder: &Path, extension: &str, separator: &str) -> std::io::Result<String> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
+    collect(folder, &mut files)?;
+    files.sort();
+    let mut source = format!("pub(crate) static {table}: &[(&str, &str)] = &[\n");
+    for file in files.iter().filter(|file| file.extension().is_some_and(|found| found == extension)) {
+        let name = file.strip_prefix(folder).unwrap_or(file).with_extension("");
+        let name: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
+        let _ = writeln!(source, "    ({:?}, include_str!({:?})),", name.join(separator), file.to_string_lossy());
+    }
+    source.push_str("];\n");
+    Ok(source)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { collect(&path, files)? } else { files.push(path) }
+    }
+    Ok(())
+}

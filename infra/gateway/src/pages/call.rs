@@ -1,0 +1,50 @@
+//! Calls of operations in this process, in the name of whoever runs the gateway: pages change things by the API alone.
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::response::IntoResponse as _;
+use http::{Extensions, HeaderValue, StatusCode, header};
+use serde_json::Value;
+use shared::http::client::PeerAddress;
+use shared::product_api::access::{Level, Operator};
+use tower::ServiceExt as _;
+
+use super::Pages;
+
+/// No answer is larger.
+const MAX_BYTES: usize = 16 << 20;
+
+/// A call, not made yet.
+pub(super) struct Call(Request);
+
+impl Call {
+    /// With an access type, in a project.
+    pub(super) fn new(method: &str, path: &str, level: Level, project: &str) -> Self {
+        let request = Request::builder().method(method).uri(path).header("x-service-access-type", level.name());
+        Self(request.header("x-service-project-id", project).body(Body::empty()).unwrap_or_default())
+    }
+
+    pub(super) fn with_body(mut self, body: &Value) -> Self {
+        self.0.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        *self.0.body_mut() = Body::from(body.to_string());
+        self
+    }
+
+    /// On the condition that nobody has changed it since.
+    pub(super) fn if_match(mut self, etag: &str) -> Self {
+        if let Ok(etag) = HeaderValue::from_str(etag) {
+            self.0.headers_mut().insert(header::IF_MATCH, etag);
+        }
+        self
+    }
+
+    /// The status and the body of the answer. `from` are the extensions of the request that the call is for.
+    pub(super) async fn answer(mut self, pages: &Pages, from: &Extensions) -> (StatusCode, Value) {
+        self.0.extensions_mut().insert(from.get::<PeerAddress>().copied().unwrap_or_default());
+        self.0.extensions_mut().insert(Operator);
+        let response = pages.api.clone().oneshot(self.0).await.into_response();
+        let status = response.status();
+        let body = to_bytes(response.into_body(), MAX_BYTES).await.unwrap_or_default();
+        (status, serde_json::from_slice(&body).unwrap_or_default())
+    }
+}

@@ -1,0 +1,103 @@
+//! The pages for everybody: documents, the API reference, error codes, the API document itself, and the files that pages load.
+
+use axum::Router;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::{HeaderValue, StatusCode, header};
+use infra::pages::assets::Asset;
+use infra::pages::documents::Document;
+use infra::pages::{Link, errors};
+use infra::reference::Reference;
+use serde::Deserialize;
+use shared::http::Json;
+
+use super::{Pages, answer};
+
+pub(super) fn router(pages: Pages) -> Router {
+    Router::new()
+        .route("/docs", get(async |State(pages): State<Pages>| document(&pages, "")))
+        .route("/docs/{*path}", get(async |State(pages): State<Pages>, Path(path): Path<String>| document(&pages, &path)))
+        .route("/docs/api", get(index))
+        .route("/docs/api/{operation}", get(operation))
+        .route(errors::HREF, get(error_codes))
+        .route("/openapi.json", get(api_document))
+        .route("/assets/{name}", get(asset))
+        .with_state(pages)
+}
+
+fn document(pages: &Pages, path: &str) -> Response {
+    match Document::find(path.trim_end_matches('/')) {
+        Some(document) => answer::page(StatusCode::OK, document.page(&pages.frame, &pages.app.settings.api_url)),
+        None => missing(pages),
+    }
+}
+
+fn missing(pages: &Pages) -> Response {
+    let links = [Link::new("Documents", "/docs"), Link::new("API reference", "/docs/api")];
+    pages.message(StatusCode::NOT_FOUND, "There is no such document", "It may have moved; the list of documents has all of them.", &links)
+}
+
+impl Pages {
+    /// The reference, made when somebody asks for the first time and not at every start.
+    pub(super) fn reference(&self) -> Result<&Reference, anyhow::Error> {
+        let made = self.reference.get_or_init(|| {
+            let settings = &self.app.settings;
+            let document = infra::openapi::json(&settings.api_url, &settings.site_url);
+            document.map(|document| Reference::of(&document)).map_err(|error| error.to_string())
+        });
+        made.as_ref().map_err(|error| anyhow::anyhow!("the API document cannot be made: {error}"))
+    }
+}
+
+#[derive(Deserialize)]
+struct Search {
+    #[serde(default)]
+    q: String,
+}
+
+async fn index(State(pages): State<Pages>, Query(search): Query<Search>) -> Response {
+    answer::page(StatusCode::OK, pages.reference().and_then(|reference| reference.index(&pages.frame, &search.q)))
+}
+
+async fn operation(State(pages): State<Pages>, Path(operation): Path<String>) -> Response {
+    match pages.reference().map(|reference| reference.operation(&pages.frame, &operation)) {
+        Ok(Some(page)) => answer::page(StatusCode::OK, page),
+        Ok(None) => missing(&pages),
+        Err(error) => answer::failed(&error),
+    }
+}
+
+async fn error_codes(State(pages): State<Pages>) -> Response {
+    answer::page(StatusCode::OK, errors::page(&pages.frame))
+}
+
+async fn api_document(State(pages): State<Pages>) -> Response {
+    let settings = &pages.app.settings;
+    match infra::openapi::json(&settings.api_url, &settings.site_url) {
+        Ok(document) => ([(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))], Json(document)).into_response(),
+        Err(error) => answer::failed(&error.into()),
+    }
+}
+
+#[derive(Deserialize)]
+struct Version {
+    v: Option<String>,
+}
+
+/// An address that names the version of now never means anything else.
+async fn asset(Path(name): Path<String>, Query(version): Query<Version>) -> Response {
+    let Some(asset) = Asset::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
+    let is_current = version.v.as_deref() == Some(asset.version());
+    let cache = if is_current { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(asset.media_type)),
+        (header::CACHE_CONTROL, HeaderValue::from_static(cache)),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    ];
+    let mut response = (headers, asset.content).into_response();
+    if let Ok(etag) = HeaderValue::from_str(&format!("\"{}\"", asset.version())) {
+        response.headers_mut().insert(header::ETAG, etag);
+    }
+    response
+}

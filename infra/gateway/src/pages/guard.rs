@@ -1,0 +1,165 @@
+//! Who may see the start page, the inbox and the outbox, and the inbox's JSON: this machine, by its own name, and no page of another site.
+//!
+//! They show keys and links that sign in, without a password. So a request must
+//!
+//! - come over a connection from loopback, not passed on by a proxy (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`);
+//! - name a loopback host, which a name that somebody else's DNS leads here does not (DNS rebinding);
+//! - come from a page of this gateway, from a person who opened the address, or from a program.
+//!
+//! Browsers say where a request comes from in `Sec-Fetch-Site`: `same-origin` is a page of this gateway, `none` is a person. `same-site` is
+//! refused too, as a page on another port of this machine is another app. Where the header is missing, the request is a program's (a test,
+//! `curl`) as long as nothing else in it is a browser's: no `Origin`, no `Referer`, no `User-Agent` of a browser. So an old browser that
+//! does not know the header is refused, and tests that read `/inbox/api/messages` need nothing special. There are no CORS headers.
+
+use std::net::SocketAddr;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, Method, StatusCode, header};
+use infra::pages::Link;
+
+use super::{Pages, wants_html};
+
+/// Why a request is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    OtherMachine,
+    PassedOn,
+    OtherSite,
+}
+
+impl Refusal {
+    fn text(self) -> &'static str {
+        match self {
+            Self::OtherMachine => "This page is for the machine that the gateway runs on, at localhost.",
+            Self::PassedOn => "This page is not shown through a proxy, because it shows keys and emails.",
+            Self::OtherSite => "Another site or app led here. Pages that show keys and emails open from this gateway only.",
+        }
+    }
+}
+
+/// Lets a request through that may see the page.
+pub(super) async fn this_machine_only(State(pages): State<Pages>, request: Request, next: Next) -> Response {
+    match check(&request) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refused(&pages, refusal, &request),
+    }
+}
+
+pub(super) fn refused(pages: &Pages, refusal: Refusal, request: &Request) -> Response {
+    if !wants_html(request.headers()) {
+        return (StatusCode::FORBIDDEN, format!("{}\n", refusal.text())).into_response();
+    }
+    // Who followed a link goes on by a click here, which no other site can make.
+    let is_link = refusal == Refusal::OtherSite && request.method() == Method::GET;
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let links = if is_link { vec![Link::new("Open the page", path)] } else { vec![Link::new("Documents", "/docs")] };
+    pages.message(StatusCode::FORBIDDEN, "Not from here", refusal.text(), &links)
+}
+
+pub(super) fn check(request: &Request) -> Result<(), Refusal> {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    if !peer.is_some_and(|peer| peer.0.ip().is_loopback()) {
+        return Err(Refusal::OtherMachine);
+    }
+    check_headers(request.headers())
+}
+
+fn check_headers(headers: &HeaderMap) -> Result<(), Refusal> {
+    let host = text(headers, "host").filter(|host| is_loopback_host(host)).ok_or(Refusal::OtherMachine)?;
+    let is_passed_on =
+        headers.keys().any(|name| matches!(name.as_str(), "forwarded" | "via" | "x-real-ip") || name.as_str().starts_with("x-forwarded-"));
+    if is_passed_on {
+        return Err(Refusal::PassedOn);
+    }
+    let is_own_origin = |origin: &str| origin.strip_prefix("http://").is_some_and(|origin| origin.eq_ignore_ascii_case(host));
+    if headers.contains_key(header::ORIGIN) && !text(headers, "origin").is_some_and(is_own_origin) {
+        return Err(Refusal::OtherSite);
+    }
+    let is_allowed = match headers.get("sec-fetch-site") {
+        Some(site) => site == "same-origin" || site == "none",
+        None => is_program(headers),
+    };
+    if is_allowed { Ok(()) } else { Err(Refusal::OtherSite) }
+}
+
+/// Every browser calls itself Mozilla.
+fn is_program(headers: &HeaderMap) -> bool {
+    let is_browser = text(headers, "user-agent").is_some_and(|agent| agent.starts_with("Mozilla/"));
+    !is_browser && !headers.contains_key(header::ORIGIN) && !headers.contains_key(header::REFERER)
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn is_loopback_host(host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit())).map_or(host, |(name, _)| name);
+    let name = name.trim_matches(['[', ']']);
+    name.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn checked(headers: &[(&'static str, &'static str)]) -> Result<(), Refusal> {
+        let headers = headers.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        check_headers(&headers.collect())
+    }
+
+    #[test]
+    fn a_loopback_host_is_named_as_such() {
+        for host in ["localhost", "localhost:8787", "127.0.0.1:8787", "[::1]:8787"] {
+            assert!(is_loopback_host(host), "{host}");
+        }
+        for host in ["evil.test", "evil.test:8787", "localhost.evil.test", "10.0.0.1", ""] {
+            assert!(!is_loopback_host(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn people_programs_and_own_pages_are_let_through() {
+        let host = ("host", "localhost:8787");
+        let browser = ("user-agent", "Mozilla/5.0 (X11; Linux x86_64)");
+        assert_eq!(checked(&[host]), Ok(()));
+        assert_eq!(checked(&[host, ("user-agent", "curl/8.5.0")]), Ok(()));
+        // As `fetch` of Node.js sends it.
+        assert_eq!(checked(&[host, ("user-agent", "node"), ("sec-fetch-mode", "cors"), ("accept-language", "*")]), Ok(()));
+        assert_eq!(checked(&[host, browser, ("sec-fetch-site", "none")]), Ok(()));
+        let own = [host, browser, ("sec-fetch-site", "same-origin"), ("origin", "http://localhost:8787")];
+        assert_eq!(checked(&own), Ok(()));
+    }
+
+    #[test]
+    fn other_hosts_proxies_sites_and_old_browsers_are_refused() {
+        let host = ("host", "localhost:8787");
+        assert_eq!(checked(&[]), Err(Refusal::OtherMachine));
+        assert_eq!(checked(&[("host", "evil.test")]), Err(Refusal::OtherMachine));
+        for header in [
+            ("forwarded", "for=1.2.3.4"),
+            ("x-forwarded-for", "1.2.3.4"),
+            ("x-forwarded-host", "x"),
+            ("via", "1.1 x"),
+            ("x-real-ip", "1.2.3.4"),
+        ] {
+            assert_eq!(checked(&[host, header]), Err(Refusal::PassedOn), "{header:?}");
+        }
+        for header in [
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+            ("origin", "http://localhost:3000"),
+            ("origin", "https://localhost:8787"),
+            ("origin", "null"),
+            ("referer", "http://evil.test/"),
+            ("user-agent", "Mozilla/5.0 (Windows NT 6.1)"),
+        ] {
+            assert_eq!(checked(&[host, header]), Err(Refusal::OtherSite), "{header:?}");
+        }
+        let lying = [host, ("sec-fetch-site", "same-origin"), ("origin", "http://evil.test")];
+        assert_eq!(checked(&lying), Err(Refusal::OtherSite));
+    }
+}

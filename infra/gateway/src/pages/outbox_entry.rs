@@ -1,0 +1,228 @@
+//! `/outbox/{project}/{id}`: one email on its way, which can be held back, changed or cancelled until it is sent.
+//!
+//! Changes are made by the operation that updates an entry. A form that was refused comes back with what was typed and the reason.
+
+use axum::extract::{Form, Path, State};
+use axum::response::{IntoResponse as _, Response};
+use http::{Extensions, StatusCode};
+use infra::pages::Link;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use shared::model::id::{EmailId, ProjectId};
+use shared::model::outbox::Status;
+use shared::model::outbox_view::OutboxView;
+use shared::product_api::access::Level;
+use shared::store::outbox::OutboxRow;
+
+use super::call::Call;
+use super::outbox::{Addresses, failure, subject, tone, words};
+use super::{Pages, answer};
+
+#[derive(Deserialize, Clone)]
+pub(super) struct At {
+    project: String,
+    id: String,
+}
+
+/// What a form of the page sends.
+#[derive(Deserialize, Default)]
+pub(super) struct Sent {
+    action: String,
+    #[serde(default)]
+    at: String,
+    #[serde(default)]
+    etag: String,
+    #[serde(default)]
+    subject_source: String,
+    #[serde(default)]
+    html_source: String,
+    #[serde(default)]
+    text_source: String,
+    #[serde(default)]
+    variables: String,
+}
+
+/// What the fields of the forms have.
+#[derive(Serialize)]
+struct Fields {
+    at: String,
+    etag: String,
+    subject_source: String,
+    html_source: String,
+    text_source: String,
+    variables: String,
+}
+
+/// Why a form was refused, and what was typed.
+struct Refused {
+    problem: String,
+    sent: Sent,
+}
+
+pub(super) async fn show(State(pages): State<Pages>, Path(at): Path<At>) -> Response {
+    page(&pages, &at, None).await
+}
+
+pub(super) async fn html(State(pages): State<Pages>, Path(at): Path<At>) -> Response {
+    match pages.entry(&at).await {
+        Ok(Some(row)) => answer::email(row.entry.rendered.as_ref().and_then(|rendered| rendered.html.as_deref()).unwrap_or_default()),
+        Ok(None) => StatusCode::NOT_FOUND.into_response(),
+        Err(error) => answer::failed(&error),
+    }
+}
+
+pub(super) async fn act(State(pages): State<Pages>, Path(at): Path<At>, extensions: Extensions, Form(sent): Form<Sent>) -> Response {
+    match pages.change(&at, &sent, &extensions).await {
+        Ok(()) => answer::see(&at.path()),
+        Err(problem) => page(&pages, &at, Some(Refused { problem, sent })).await,
+    }
+}
+
+impl At {
+    fn path(&self) -> String {
+        format!("/outbox/{}/{}", self.project, self.id)
+    }
+}
+
+impl Pages {
+    async fn entry(&self, at: &At) -> anyhow::Result<Option<OutboxRow>> {
+        let (Ok(project), Ok(id)) = (ProjectId::parse(&at.project), EmailId::parse(&at.id)) else { return Ok(None) };
+        Ok(self.app.store.outbox_entry(&project, id).await?)
+    }
+
+    /// Does what a form asks for, or says why not.
+    async fn change(&self, at: &At, sent: &Sent, from: &Extensions) -> Result<(), String> {
+        let patch = sent.patch(self.app.clock.now())?;
+        let call = Call::new("PATCH", &format!("/api/v1/emails/outbox/{}", at.id), Level::Server, &at.project).with_body(&patch);
+        let call = if sent.etag.is_empty() { call } else { call.if_match(&sent.etag) };
+        let (status, body) = call.answer(self, from).await;
+        match body["code"].as_str() {
+            _ if status.is_success() => Ok(()),
+            Some("PRECONDITION_FAILED") => {
+                Err("The email has changed since you opened the form. Copy what you typed, reload the page, and try again.".to_owned())
+            }
+            _ => Err(body["error"].as_str().unwrap_or("The change failed; the gateway's log says why.").to_owned()),
+        }
+    }
+}
+
+impl Sent {
+    /// The body of the operation.
+    fn patch(&self, now: Timestamp) -> Result<Value, String> {
+        match self.action.as_str() {
+            "pause" => Ok(json!({ "is_paused": true })),
+            "resume" => Ok(json!({ "is_paused": false })),
+            "cancel" => Ok(json!({ "cancel": true })),
+            "send-now" => Ok(json!({ "scheduled_at_millis": now.as_millisecond() })),
+            "schedule" => {
+                let at: Timestamp = format!("{}Z", self.at).parse().map_err(|_| "Write the time as date and time.".to_owned())?;
+                Ok(json!({ "scheduled_at_millis": at.as_millisecond() }))
+            }
+            "edit" => {
+                let variables = if self.variables.trim().is_empty() { "{}" } else { &self.variables };
+                let variables: Value =
+                    serde_json::from_str(variables).map_err(|error| format!("The variables are not a JSON object: {error}."))?;
+                // Browsers send the lines of a field with CRLF.
+                let lines = |text: &str| text.replace("\r\n", "\n");
+                let text = Some(lines(&self.text_source)).filter(|text| !text.is_empty());
+                let (subject, html) = (&self.subject_source, lines(&self.html_source));
+                Ok(json!({ "subject_source": subject, "html_source": html, "text_source": text, "variables": variables }))
+            }
+            _ => Err("This is not something that the page can do.".to_owned()),
+        }
+    }
+}
+
+impl Fields {
+    fn of(view: &OutboxView, version: u64, refused: Option<&Refused>) -> Self {
+        let at = Timestamp::from_millisecond(view.scheduled_at_millis).unwrap_or_default();
+        let mut fields = Self {
+            at: at.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
+            etag: format!("\"{version}\""),
+            subject_source: view.subject_source.clone(),
+            html_source: view.html_source.clone(),
+            text_source: view.text_source.clone().unwrap_or_default(),
+            variables: serde_json::to_string_pretty(&view.variables).unwrap_or_default(),
+        };
+        match refused.map(|refused| (&*refused.sent.action, &refused.sent)) {
+            Some(("edit", sent)) => {
+                fields.etag.clone_from(&sent.etag);
+                fields.subject_source.clone_from(&sent.subject_source);
+                fields.html_source.clone_from(&sent.html_source);
+                fields.text_source.clone_from(&sent.text_source);
+                fields.variables.clone_from(&sent.variables);
+            }
+            Some(("schedule", sent)) => fields.at.clone_from(&sent.at),
+            _ => {}
+        }
+        fields
+    }
+}
+
+async fn page(pages: &Pages, at: &At, refused: Option<Refused>) -> Response {
+    match shown(pages, at, refused.as_ref()).await {
+        Ok(response) => response,
+        Err(error) => answer::failed(&error),
+    }
+}
+
+async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Result<Response> {
+    let Some(OutboxRow { project, entry, version }) = pages.entry(at).await? else {
+        return Ok(pages.gone("email", Link::new("Outbox", "/outbox")));
+    };
+    let view = OutboxView::of(&entry);
+    let to = Addresses::default().of(pages, &project, &entry.to).await?;
+    let name = pages.projects().await?.into_iter().find(|one| one.id == project).map_or_else(|| project.to_string(), |one| one.name);
+    let has_preview = entry.rendered.as_ref().is_some_and(|rendered| rendered.html.is_some());
+    let status = entry.status();
+    let context = json!({
+        "id": entry.id,
+        "project": name,
+        "subject": subject(&entry),
+        "to": to,
+        "status": words(status),
+        "tone": tone(status),
+        "is_editable": is_editable(status),
+        "is_paused": entry.is_paused,
+        "problem": refused.map(|refused| &refused.problem),
+        "opened": refused.map(|refused| &refused.sent.action),
+        "failure": failure(&entry).map(|text| json!({ "title": failure_title(status), "text": text, "tone": tone(status) })),
+        "form": Fields::of(&view, version, refused),
+        "preview": has_preview.then(|| format!("{}/html?{}", at.path(), view.updated_at_millis)),
+        "moments": moments(&view),
+        "attempts": view.send_attempt_errors,
+        "source": source(&view),
+    });
+    let html = pages.frame.page("outbox_email", "/outbox", context);
+    Ok(answer::page(if refused.is_some() { StatusCode::CONFLICT } else { StatusCode::OK }, html))
+}
+
+fn is_editable(status: Status) -> bool {
+    use Status::{Paused, Preparing, Queued, RenderError, Rendering, Scheduled, ServerError};
+    matches!(status, Paused | Preparing | Rendering | RenderError | Scheduled | Queued | ServerError)
+}
+
+fn failure_title(status: Status) -> &'static str {
+    match status {
+        Status::RenderError => "It could not be rendered",
+        Status::Skipped => "It was not sent",
+        _ => "It could not be sent",
+    }
+}
+
+/// What happened when, oldest first: every time of the entry by its name.
+fn moments(view: &OutboxView) -> Vec<Value> {
+    let fields = serde_json::to_value(view).unwrap_or_default();
+    let times =
+        fields.as_object().into_iter().flatten().filter_map(|(name, value)| Some((name.strip_suffix("_at_millis")?, value.as_i64()?)));
+    let mut times: Vec<(&str, i64)> = times.collect();
+    times.sort_by_key(|(name, at)| (*at, *name != "created"));
+    times.into_iter().map(|(name, at)| json!({ "label": name.replace('_', " "), "at": at })).collect()
+}
+
+fn source(view: &OutboxView) -> String {
+    let text = view.text_source.as_deref().map(|text| format!("\n\nText:\n{text}")).unwrap_or_default();
+    let variables = serde_json::to_string_pretty(&view.variables).unwrap_or_default();
+    format!("Subject: {}\n\n{}{text}\n\nVariables: {variables}", view.subject_source, view.html_source)
+}

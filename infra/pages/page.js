@@ -1,0 +1,105 @@
+// What every page has: theme, menu, copy buttons, times, the keyboard in tables. Nothing here is needed to use a page.
+
+const $$ = (selector, root = document) => root.querySelectorAll(selector);
+
+// Theme
+const theme = document.querySelector("#theme");
+theme.value = document.documentElement.dataset.theme ?? "";
+theme.addEventListener("change", () => {
+  const root = document.documentElement;
+  try {
+    if (theme.value) localStorage.setItem("theme", theme.value);
+    else localStorage.removeItem("theme");
+  } catch {
+    // Storage is off: the choice lasts as long as the page.
+  }
+  if (theme.value) root.dataset.theme = theme.value;
+  else delete root.dataset.theme;
+});
+
+// Menu of small windows
+const bar = document.querySelector(".bar");
+const menu = bar.querySelector(".menu");
+function openMenu(isOpen) {
+  bar.classList.toggle("open", isOpen);
+  menu.setAttribute("aria-expanded", String(isOpen));
+}
+menu.addEventListener("click", () => openMenu(!bar.classList.contains("open")));
+bar.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !bar.classList.contains("open")) return;
+  openMenu(false);
+  menu.focus();
+});
+
+// Copy buttons
+const said = document.querySelector("#said");
+async function copy(button) {
+  const text = button.dataset.copy ?? button.parentElement.querySelector("pre, code").textContent;
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Copying is blocked";
+  }
+  said.textContent = button.textContent;
+  setTimeout(() => {
+    button.textContent = label;
+    said.textContent = "";
+  }, 1500);
+}
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button.copy");
+  if (button) copy(button);
+});
+
+// Times: relative in lists, with the local time and UTC on hover; absolute elsewhere
+const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const UNITS = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3_600], ["minute", 60]];
+function age(date) {
+  const seconds = Math.round((date - Date.now()) / 1000);
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
+  if (unit === "second" && Math.abs(seconds) < 10) return "just now";
+  return words.format(Math.trunc(seconds / size), unit);
+}
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+export function showTimes(root = document) {
+  for (const time of $$("time[datetime]", root)) {
+    const date = new Date(time.dateTime);
+    const text = time.classList.contains("ago") ? age(date) : `${local.format(date)} (${age(date)})`;
+    if (time.textContent !== text) time.textContent = text;
+    const title = `${local.format(date)} · ${time.dateTime.replace("T", " ").replace("Z", " UTC")}`;
+    if (time.title !== title) time.title = title;
+  }
+}
+showTimes();
+setInterval(showTimes, 10_000);
+
+// Keyboard: up and down in tables whose rows are links, / for the search
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const row = event.target.closest?.(".rows tr");
+  if (row && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+    const links = [...$$("a.row", row.closest("table"))].filter((link) => link.offsetParent !== null);
+    const next = links[links.indexOf(row.querySelector("a.row")) + (event.key === "ArrowDown" ? 1 : -1)];
+    if (next) {
+      next.focus();
+      event.preventDefault();
+    }
+  }
+  if (event.key === "/" && !event.target.closest("input, textarea, select")) {
+    const search = document.querySelector("input[type=search]");
+    if (search) {
+      search.focus();
+      event.preventDefault();
+    }
+  }
+});
+
+// A deep link into a folded part opens it
+function openTarget() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let fold = target?.closest?.("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+}
+openTarget();
+addEventListener("hashchange", openTarget);

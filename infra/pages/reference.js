@@ -1,0 +1,31 @@
+// The search of the API reference: shows the operations that have every typed word, as it is typed.
+
+const search = document.querySelector("#search");
+const rows = [...document.querySelectorAll("tr[data-words]")];
+const count = document.querySelector("#count");
+
+function filter() {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const row of rows) {
+    row.hidden = !words.every((word) => row.dataset.words.includes(word));
+    shown += row.hidden ? 0 : 1;
+  }
+  for (const area of document.querySelectorAll("section[data-area]")) area.hidden = !area.querySelector("tr[data-words]:not([hidden])");
+  count.textContent = shown === 1 ? "1 operation" : `${shown} operations`;
+  document.querySelector("#nothing").hidden = shown > 0;
+  const url = new URL(location.href);
+  if (search.value) url.searchParams.set("q", search.value);
+  else url.searchParams.delete("q");
+  history.replaceState(null, "", url);
+}
+
+if (search) {
+  search.addEventListener("input", filter);
+  search.form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    document.querySelector("tr[data-words]:not([hidden]) a.row")?.focus();
+  });
+  // Links to an error code used to lead here.
+  if (location.hash && !document.getElementById(location.hash.slice(1))) location.replace(`/docs/errors${location.hash}`);
+}

@@ -1,0 +1,81 @@
+//! What fields and parameters mean that mean the same wherever they are, by their names: `glossary.txt`.
+//!
+//! A description at the field itself wins; this is for the many that would only repeat each other. The contract tests find a field that
+//! has neither.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+const GLOSSARY: &str = include_str!("glossary.txt");
+
+/// Describes what a document leaves undescribed.
+pub(super) fn describe(document: &mut Value) {
+    let glossary: BTreeMap<&str, &str> = GLOSSARY.lines().filter_map(|line| line.split_once(" = ")).collect();
+    let described = described_schemas(document);
+    visit(document, &|name, field| {
+        let is_described = |field: &Value| {
+            field["description"].is_string() || field["$ref"].as_str().is_some_and(|one| described.contains(&one.to_owned()))
+        };
+        if !is_described(field)
+            && let (Some(text), Some(field)) = (glossary.get(name), field.as_object_mut())
+        {
+            field.insert("description".to_owned(), Value::from(*text));
+        }
+    });
+}
+
+/// References to the schemas that say themselves what they are.
+fn described_schemas(document: &Value) -> Vec<String> {
+    let schemas = document["components"]["schemas"].as_object().into_iter().flatten();
+    schemas.filter(|(_, schema)| schema["description"].is_string()).map(|(name, _)| format!("#/components/schemas/{name}")).collect()
+}
+
+/// Calls `field` with each property of each schema, and each parameter, by its name.
+fn visit(value: &mut Value, field: &impl Fn(&str, &mut Value)) {
+    match value {
+        Value::Object(object) => {
+            for (name, property) in object.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+                field(name, property);
+            }
+            for parameter in object.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(name) = parameter["name"].as_str().map(str::to_owned) {
+                    field(&name, parameter);
+                }
+            }
+            object.values_mut().for_each(|inner| visit(inner, field));
+        }
+        Value::Array(array) => array.iter_mut().for_each(|inner| visit(inner, field)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_glossary_is_sorted_and_every_entry_is_used() {
+        let names: Vec<&str> = GLOSSARY.lines().map(|line| line.split_once(" = ").expect(line).0).collect();
+        let mut sorted = names.clone();
+        sorted.sort_unstable_by_key(|name| name.as_bytes());
+        sorted.dedup();
+        assert_eq!(names, sorted);
+        let mut document = crate::openapi::json("https://api.example.com", "https://api.example.com").unwrap();
+        let found = RefCell::new(BTreeSet::new());
+        visit(&mut document, &|name, _| drop(found.borrow_mut().insert(name.to_owned())));
+        let unused: Vec<&str> = names.into_iter().filter(|name| !found.borrow().contains(*name)).collect();
+        assert!(unused.is_empty(), "no field has these names: {unused:?}");
+    }
+
+    #[test]
+    fn a_description_at_the_field_wins() {
+        let mut document = serde_json::json!({ "properties": { "id": { "description": "Mine" }, "team_id": {} } });
+        describe(&mut document);
+        assert_eq!(document["properties"]["id"]["description"], "Mine");
+        assert_eq!(document["properties"]["team_id"]["description"], "Id of the team.");
+    }
+}

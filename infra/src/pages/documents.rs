@@ -1,0 +1,257 @@
+//! The documents of `docs/` as pages: Markdown with anchors, copy buttons, and links that lead where the pages are.
+//!
+//! A document is at `/docs/` and its path without `.md`; an `index.md` is at its folder's. Markup within Markdown is shown as text.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use minijinja::HtmlEscape;
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use serde::Serialize;
+
+use super::Frame;
+use crate::embedded::DOCUMENTS;
+
+/// Where documents say that the service is, which is replaced by where it is.
+const EXAMPLE_URL: &str = "http://localhost:8787";
+
+/// A document, with the name that it has without `.md`.
+#[derive(Debug, Clone, Copy)]
+pub struct Document {
+    pub name: &'static str,
+    pub text: &'static str,
+}
+
+/// All documents, by name.
+pub fn all() -> impl Iterator<Item = Document> {
+    DOCUMENTS.iter().map(|(name, text)| Document { name, text })
+}
+
+#[derive(Serialize)]
+struct Group {
+    name: String,
+    documents: Vec<Line>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    title: String,
+    href: String,
+}
+
+impl Document {
+    /// The document at a path below `/docs`, without the slash before it.
+    pub fn find(path: &str) -> Option<Self> {
+        all().find(|document| document.href() == href(path))
+    }
+
+    /// Where its page is.
+    pub fn href(&self) -> String {
+        href(self.name.strip_suffix("index").filter(|folder| folder.is_empty() || folder.ends_with('/')).unwrap_or(self.name))
+    }
+
+    /// Its first heading.
+    pub fn title(&self) -> String {
+        let heading = self.text.lines().find_map(|line| line.strip_prefix("# "));
+        heading.unwrap_or(self.name).replace('`', "")
+    }
+
+    /// Its page, for a service at `api_url`.
+    pub fn page(&self, frame: &Frame, api_url: &str) -> anyhow::Result<String> {
+        let html = self.html(api_url).html;
+        frame.page(
+            "document",
+            "/docs",
+            serde_json::json!({
+                "title": self.title(), "html": html, "groups": groups(), "document_href": self.href(),
+            }),
+        )
+    }
+
+    /// Its text as HTML, and the targets of links that lead to no document.
+    pub fn html(&self, api_url: &str) -> Rendered {
+        let text = self.text.replace(EXAMPLE_URL, api_url.trim_end_matches('/'));
+        render(&text, self.name)
+    }
+}
+
+fn href(path: &str) -> String {
+    format!("/docs/{path}").trim_end_matches('/').to_owned()
+}
+
+/// Documents as the list at the side has them: those of no folder first, `index` before others.
+pub(super) fn groups() -> impl Serialize + use<> {
+    let mut groups: BTreeMap<String, Vec<Document>> = BTreeMap::new();
+    for document in all() {
+        let folder = document.name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        groups.entry(folder.to_owned()).or_default().push(document);
+    }
+    let group = |(folder, mut documents): (String, Vec<Document>)| {
+        documents.sort_by_key(|document| (!document.name.ends_with("index"), !document.name.ends_with("getting-started"), document.name));
+        let mut name = folder.replace(['-', '/'], " ");
+        name.get_mut(..1).map(str::make_ascii_uppercase);
+        Group { name, documents: documents.iter().map(|document| Line { title: document.title(), href: document.href() }).collect() }
+    };
+    groups.into_iter().map(group).collect::<Vec<Group>>()
+}
+
+/// A document as HTML.
+#[derive(Debug, Default)]
+pub struct Rendered {
+    pub html: String,
+    /// Ids of its headings.
+    pub anchors: Vec<String>,
+    /// Links to other documents and places in them, as the page has them.
+    pub links: Vec<String>,
+    /// Links to files that are not among the documents.
+    pub broken: Vec<String>,
+}
+
+/// Renders the Markdown of the document `name`.
+fn render(text: &str, name: &str) -> Rendered {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
+    let (mut rendered, mut events) = (Rendered::default(), Vec::new());
+    let mut heading: Option<(usize, String)> = None;
+    for event in Parser::new_ext(text, options) {
+        match event {
+            Event::Html(markup) | Event::InlineHtml(markup) => events.push(Event::Text(markup)),
+            Event::Start(Tag::Heading { .. }) => {
+                heading = Some((events.len(), String::new()));
+                events.push(event);
+            }
+            Event::Text(ref part) | Event::Code(ref part) => {
+                if let Some((_, text)) = &mut heading {
+                    text.push_str(part);
+                }
+                events.push(event);
+            }
+            Event::End(TagEnd::Heading(level)) => {
+                if let Some((start, text)) = heading.take() {
+                    let id = unused(&slug(&text), &rendered.anchors);
+                    events[start] =
+                        Event::Start(Tag::Heading { level, id: Some(id.clone().into()), classes: Vec::new(), attrs: Vec::new() });
+                    let anchor = format!("<a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to this section\">#</a>");
+                    events.push(Event::InlineHtml(anchor.into()));
+                    rendered.anchors.push(id);
+                }
+                events.push(event);
+            }
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+                let dest_url = target(&dest_url, name, &mut rendered);
+                events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+            }
+            Event::Start(Tag::CodeBlock(kind)) => events.push(Event::InlineHtml(code_start(&kind).into())),
+            Event::End(TagEnd::CodeBlock) => events.push(Event::InlineHtml(CODE_END.into())),
+            Event::Start(Tag::Table(alignments)) => {
+                events.push(Event::InlineHtml("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">".into()));
+                events.push(Event::Start(Tag::Table(alignments)));
+            }
+            Event::End(TagEnd::Table) => {
+                events.push(event);
+                events.push(Event::InlineHtml("</div>".into()));
+            }
+            event => events.push(event),
+        }
+    }
+    html::push_html(&mut rendered.html, events.into_iter());
+    rendered
+}
+
+const CODE_END: &str = "</code></pre><button type=\"button\" class=\"copy quiet\">Copy</button></div>\n";
+
+fn code_start(kind: &CodeBlockKind<'_>) -> String {
+    let language = match kind {
+        CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default(),
+        CodeBlockKind::Indented => "",
+    };
+    format!("<div class=\"code\"><pre tabindex=\"0\"><code data-language=\"{}\">", HtmlEscape(language))
+}
+
+/// The target of a link on the pages. A document's link to another one is relative to its file.
+fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
+    let is_web = ["http://", "https://", "mailto:", "/"].iter().any(|start| url.starts_with(start));
+    if is_web {
+        return url.to_owned().into();
+    }
+    let (path, fragment) = url.split_once('#').map_or((url, String::new()), |(path, fragment)| (path, format!("#{fragment}")));
+    let file = if path.is_empty() { Some(PathBuf::from(format!("{name}.md"))) } else { joined(name, path) };
+    let found = file.and_then(|file| all().find(|document| Path::new(&format!("{}.md", document.name)) == file));
+    let target = match found {
+        Some(document) => format!("{}{fragment}", document.href()),
+        // The repository has it, and the pages do not; a scheme such as `javascript:` ends here too.
+        None => {
+            rendered.broken.push(url.to_owned());
+            return "#".into();
+        }
+    };
+    rendered.links.push(target.clone());
+    target.into()
+}
+
+/// A path that is relative to a document, without `.` and `..`; none where that leads out of the folder.
+fn joined(name: &str, path: &str) -> Option<PathBuf> {
+    let mut found = Path::new(name).parent().map(Path::to_owned).unwrap_or_default();
+    for component in Path::new(path).components() {
+        match component {
+            Component::Normal(part) => found.push(part),
+            Component::ParentDir => found.pop().then_some(())?,
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(found)
+}
+
+/// The id of a heading: its words in lower case with hyphens, as GitHub makes it.
+fn slug(text: &str) -> String {
+    let kept = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>();
+    kept.trim().replace(' ', "-")
+}
+
+fn unused(id: &str, taken: &[String]) -> String {
+    let numbered = (1..).map(|number| format!("{id}-{number}"));
+    std::iter::once(id.to_owned()).chain(numbered).find(|id| !taken.contains(id)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_link_of_the_documents_leads_to_a_document_and_a_heading_that_there_are() {
+        let anchors: BTreeMap<String, Vec<String>> = all().map(|document| (document.href(), document.html(EXAMPLE_URL).anchors)).collect();
+        for document in all() {
+            let rendered = document.html(EXAMPLE_URL);
+            assert!(rendered.broken.is_empty(), "{}: {:?}", document.name, rendered.broken);
+            for link in rendered.links {
+                let (page, anchor) = link.split_once('#').map_or((link.as_str(), None), |(page, anchor)| (page, Some(anchor)));
+                let known = anchors.get(page).unwrap_or_else(|| panic!("{}: {link}", document.name));
+                assert!(anchor.is_none_or(|anchor| known.iter().any(|one| one == anchor)), "{}: {link}", document.name);
+            }
+        }
+    }
+
+    #[test]
+    fn markup_and_foreign_schemes_do_nothing() {
+        let html =
+            render("a <script>alert(1)</script> [b](javascript:alert(1)) [c](data:text/html,x)\n\n<img src=x onerror=y>\n", "index").html;
+        assert!(!html.contains("<script") && !html.contains("<img") && !html.contains("javascript:") && !html.contains("data:"), "{html}");
+    }
+
+    #[test]
+    fn headings_have_anchors_and_code_can_be_copied() {
+        let rendered = render("# Sign in\n\n## By `email`\n\n## By email\n\n```sh\ncurl <url>\n```\n", "index");
+        assert_eq!(rendered.anchors, ["sign-in", "by-email", "by-email-1"]);
+        assert!(rendered.html.contains("<h2 id=\"by-email\">"), "{}", rendered.html);
+        assert!(rendered.html.contains("<code data-language=\"sh\">curl &lt;url&gt;\n</code></pre><button"), "{}", rendered.html);
+    }
+
+    #[test]
+    fn links_between_documents_become_links_between_pages() {
+        assert_eq!(joined("guides/emails", "../index.md"), Some(PathBuf::from("index.md")));
+        assert_eq!(joined("index", "../README.md"), None);
+        assert_eq!(Document { name: "guides/index", text: "" }.href(), "/docs/guides");
+        assert_eq!(Document { name: "index", text: "" }.href(), "/docs");
+        assert!(Document::find("").is_some() && Document::find("../index").is_none());
+    }
+}

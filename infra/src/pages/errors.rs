@@ -1,0 +1,66 @@
+//! The page that explains every error code, each at the anchor of its code: errors link to it.
+
+use http::StatusCode;
+use serde::Serialize;
+
+use super::{Frame, documents};
+use crate::openapi::catalog::{self, CodeEntry};
+use crate::openapi::common;
+use crate::operations;
+use shared::product_api::KnownError;
+
+#[derive(Serialize)]
+struct Page {
+    title: &'static str,
+    document_href: &'static str,
+    interfaces: [Interface; 2],
+}
+
+#[derive(Serialize)]
+struct Interface {
+    id: &'static str,
+    title: &'static str,
+    codes: Vec<Explained>,
+}
+
+#[derive(Serialize)]
+struct Explained {
+    #[serde(flatten)]
+    entry: CodeEntry,
+    reason: &'static str,
+    /// Operations whose own error it is; none of an error that all of a kind share.
+    operations: Vec<Link>,
+}
+
+#[derive(Serialize)]
+struct Link {
+    id: &'static str,
+}
+
+/// Where the page is.
+pub const HREF: &str = "/docs/errors";
+
+pub fn page(frame: &Frame) -> anyhow::Result<String> {
+    let all = operations::all();
+    let explained = |entry: CodeEntry| {
+        let naming = all.iter().filter(|operation| operation.route.errors.contains(&entry.code));
+        let operations = naming.filter(|operation| common::codes(operation).contains(entry.code)).map(|one| Link { id: one.route.name });
+        let reason = StatusCode::from_u16(entry.status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
+        Explained { reason, operations: operations.collect(), entry }
+    };
+    let (product, content): (Vec<_>, Vec<_>) = catalog::entries().into_iter().partition(|entry| KnownError::CODES.contains(&entry.code));
+    let sorted = |mut entries: Vec<CodeEntry>| {
+        entries.sort_by_key(|entry| entry.code);
+        entries.into_iter().map(explained).collect()
+    };
+    let page = Page {
+        title: "Error codes",
+        document_href: HREF,
+        interfaces: [
+            Interface { id: "product-api", title: "Product API", codes: sorted(product) },
+            Interface { id: "public-content", title: "Public content", codes: sorted(content) },
+        ],
+    };
+    let groups = minijinja::Value::from(minijinja::value::Serde(documents::groups()));
+    frame.page("errors", "/docs", minijinja::context! { groups, ..minijinja::Value::from(minijinja::value::Serde(page)) })
+}

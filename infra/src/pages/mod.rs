@@ -1,0 +1,128 @@
+//! How pages look: one frame with one navigation, one stylesheet, and the templates of all pages, from `infra/pages/`.
+//!
+//! A page is HTML that works without scripts; scripts add copy buttons, relative times and updates in place. Everything that a page loads
+//! is one of [`assets::ASSETS`], so that its policy allows neither inline code nor another host.
+
+pub mod assets;
+pub mod documents;
+pub mod errors;
+mod filters;
+
+use std::sync::LazyLock;
+
+use anyhow::{Context as _, anyhow};
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior, Value, context};
+use serde::Serialize;
+
+use crate::render;
+
+/// What browsers let a page do.
+pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
+    frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+macro_rules! templates {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../pages/", $name)))),*]
+    };
+}
+
+const TEMPLATES: [render::Source; 13] = templates![
+    "document.html.j2",
+    "errors.html.j2",
+    "inbox.html.j2",
+    "inbox_email.html.j2",
+    "layout.html.j2",
+    "message.html.j2",
+    "operation.html.j2",
+    "outbox.html.j2",
+    "outbox_email.html.j2",
+    "parts.html.j2",
+    "reference.html.j2",
+    "start.html.j2",
+    "verification.html.j2",
+];
+
+/// An entry of the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    pub label: &'static str,
+    pub href: &'static str,
+}
+
+/// The pages of a developer's machine, which show keys and emails.
+pub const PRIVATE: [Entry; 3] =
+    [Entry { label: "Start", href: "/" }, Entry { label: "Inbox", href: "/inbox" }, Entry { label: "Outbox", href: "/outbox" }];
+/// The pages for everybody.
+pub const PUBLIC: [Entry; 2] = [Entry { label: "Docs", href: "/docs" }, Entry { label: "API", href: "/docs/api" }];
+
+/// A link to go on by.
+#[derive(Debug, Clone, Serialize)]
+pub struct Link {
+    pub label: String,
+    pub href: String,
+}
+
+impl Link {
+    pub fn new(label: impl Into<String>, href: impl Into<String>) -> Self {
+        Self { label: label.into(), href: href.into() }
+    }
+}
+
+/// Renders pages.
+pub struct Frame {
+    /// Read when the first page is wanted, not at every start.
+    environment: LazyLock<anyhow::Result<Environment<'static>>>,
+    navigation: Vec<Entry>,
+}
+
+fn environment() -> anyhow::Result<Environment<'static>> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_syntax(render::syntax()?);
+    environment.add_function("asset", assets::url);
+    filters::add(&mut environment);
+    for (name, source) in TEMPLATES {
+        environment.add_template(name, source).with_context(|| format!("{name} cannot be read"))?;
+    }
+    Ok(environment)
+}
+
+impl Frame {
+    /// Pages whose navigation has the private ones or not.
+    pub fn new(has_private: bool) -> Self {
+        let private = if has_private { &PRIVATE[..] } else { &[] };
+        Self { environment: LazyLock::new(environment), navigation: [private, &PUBLIC].concat() }
+    }
+
+    /// A page by the name of its template. `here` is the entry of the navigation that it belongs to.
+    pub fn page(&self, template: &str, here: &str, page: impl Serialize) -> anyhow::Result<String> {
+        let home = self.navigation.first().map_or("/docs", |entry| entry.href);
+        let navigation = Value::from(Serde(&self.navigation));
+        let page = context! { home, here, navigation, ..Value::from(Serde(page)) };
+        let environment = self.environment.as_ref().map_err(|error| anyhow!("the templates of pages are broken: {error:#}"))?;
+        let rendered = environment.get_template(&format!("{template}.html.j2"))?.render(page);
+        rendered.with_context(|| format!("the page {template} cannot be rendered"))
+    }
+
+    /// A page of a few words, with links to go on.
+    pub fn message(&self, title: &str, text: &str, links: &[Link]) -> anyhow::Result<String> {
+        self.page("message", "", serde_json::json!({ "title": title, "text": text, "links": links }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_one_navigation_that_marks_where_it_is() {
+        let page = Frame::new(true).message("Hello", "<script>alert(1)</script>", &[]).unwrap();
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;&#x2f;script&gt;"), "{page}");
+        for entry in PRIVATE.iter().chain(&PUBLIC) {
+            assert!(page.contains(&format!(">{}</a>", entry.label)), "{page}");
+        }
+        let page = Frame::new(false).message("Hello", "", &[]).unwrap();
+        assert!(!page.contains("/inbox") && page.contains("class=\"brand\" href=\"&#x2f;docs\""), "{page}");
+    }
+}

@@ -1,0 +1,282 @@
+// The pages of the gateway, as people use them: with a mouse or a keyboard, on a phone or a desk, in the light or the dark.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { newAddress, version, world } from "../support/world.js";
+import { launch } from "./chromium.js";
+import { isAccessible, visit } from "./visit.js";
+
+const run = promisify(execFile);
+const w = world();
+const HOUR = 3_600_000;
+const HOSTILE = `<script>document.title='broken'</script>"><img src=x onerror="document.title='broken'"> javascript:alert(1)`;
+let browser;
+
+before(async () => {
+  await w.started;
+  browser = await launch();
+});
+after(() => browser?.close());
+
+const open = (t, path, options) => visit(t, browser, `${w.gateway.url}${path}`, options);
+
+/** Sends an email to a user at once, and waits for it in the inbox. */
+async function received(fields) {
+  const { email, user } = await w.signedUp();
+  await w.server().sendEmail({ userIds: [user.id], ...fields });
+  return w.inbox.next(email);
+}
+
+async function askForLinks(count) {
+  const headers = {
+    "content-type": "application/json",
+    "x-service-access-type": "client",
+    "x-service-project-id": w.gateway.projectId,
+    "x-service-publishable-client-key": w.gateway.publishableClientKey,
+  };
+  for (let sent = 0; sent < count; sent += 50) {
+    const asked = Array.from({ length: Math.min(50, count - sent) }, () => {
+      const body = JSON.stringify({ email: newAddress("many"), callback_url: "http://localhost:3000/" });
+      return fetch(`${w.gateway.url}/api/v1/auth/otp/send-sign-in-code`, { method: "POST", headers, body });
+    });
+    for (const answer of await Promise.all(asked)) assert.equal(answer.status, 200, await answer.text());
+  }
+}
+
+const PAGES = ["/", "/docs", "/docs/getting-started", "/docs/api", "/docs/api/auth-password-sign-up", "/docs/errors", "/inbox", "/outbox", "/no-such-page", "/handler/email-verification?code=x"];
+
+/** Every page at three widths, in both themes. */
+async function lookAtAll(t, paths) {
+  for (const path of paths) {
+    for (const colorScheme of ["light", "dark"]) {
+      const it = await open(t, path, { colorScheme, viewport: { width: 1280, height: 900 } });
+      for (const width of [1280, 768, 360]) {
+        await it.page.setViewportSize({ width, height: 800 });
+        await isAccessible(it.page, `${path}, ${colorScheme}, ${width} px`);
+      }
+      // The status of the page itself is the one complaint of a browser that it may have.
+      assert.deepEqual(it.complaints.filter((text) => !/the server responded with a status of 40[04]/.test(text)), [], path);
+      await it.context.close();
+    }
+  }
+}
+
+test("pages with nothing on them are accessible, and fit", (t) => lookAtAll(t, PAGES));
+
+test("the start page has keys that work, hides the secret ones, and a first request that runs as it is printed", async (t) => {
+  const it = await open(t, "/", { permissions: ["clipboard-read", "clipboard-write"] });
+  const text = await it.page.innerText("main");
+  const { projectId, publishableClientKey, secretServerKey, superSecretAdminKey, url } = w.gateway;
+  assert.ok(text.includes(projectId) && text.includes(publishableClientKey) && text.includes(url));
+  assert.ok(!text.includes(secretServerKey) && !text.includes(superSecretAdminKey));
+  await it.page.locator("summary", { hasText: "ssk_" }).click();
+  assert.ok((await it.page.innerText("main")).includes(secretServerKey));
+
+  const copied = async (heading) => {
+    await it.page.locator(`h2:has-text("${heading}") ~ .code button`).first().click();
+    return it.page.evaluate(() => navigator.clipboard.readText());
+  };
+  const signUp = await copied("First request");
+  const { stdout } = await run("bash", ["-c", `${signUp} --silent`]);
+  const { user_id: userId } = JSON.parse(stdout);
+  const email = (await w.server().getUser(userId)).primaryEmail;
+  const listed = await run("bash", ["-c", `${await copied("As your server")} --silent`]);
+  assert.ok(JSON.parse(listed.stdout).items.some(({ id }) => id === userId));
+
+  // The link of the email works to the end with nothing else running.
+  const { page } = await open(t, `/inbox?to=${encodeURIComponent(email)}`);
+  await page.locator(".rows a.row").click();
+  await page.locator("dl.facts a[href*='/handler/email-verification?code=']").click();
+  await page.getByRole("button", { name: "Verify my address" }).click();
+  await page.getByRole("heading", { name: "Your address is verified" }).waitFor();
+  assert.equal((await w.server().getUser(userId)).primaryEmailVerified, true);
+  await page.goBack();
+  await page.getByRole("button", { name: "Verify my address" }).click();
+  await page.getByRole("heading", { name: "This link was used before" }).waitFor();
+  it.check();
+});
+
+test("the SDK's snippet of the start page runs as it is printed", async (t) => {
+  const it = await open(t, "/");
+  const snippet = await it.page.locator("pre", { hasText: "StackClientApp" }).textContent();
+  const file = fileURLToPath(new URL(`../${version}/first-${process.pid}.mjs`, import.meta.url));
+  await writeFile(file, snippet);
+  t.after(() => rm(file));
+  const { stdout } = await run("node", [file]);
+  assert.match(stdout, /^[0-9a-f-]{36} ada\.\d+@example\.com false\n$/);
+});
+
+test("keys and emails are shown to this machine alone", async () => {
+  const { hostname, port } = new URL(w.gateway.url);
+  const get = (path, headers) => new Promise((resolve, reject) => {
+    request({ hostname, port, path, headers: { accept: "text/html", ...headers } }, (answer) => {
+      let text = "";
+      answer.on("data", (part) => { text += part; });
+      answer.on("end", () => resolve({ status: answer.statusCode, headers: answer.headers, text }));
+    }).on("error", reject).end();
+  });
+  for (const path of ["/", "/inbox", "/outbox", "/inbox/api/messages"]) {
+    assert.equal((await get(path, {})).status, 200, path);
+    for (const [name, value] of [
+      ["host", "evil.test"], ["x-forwarded-for", "127.0.0.1"], ["via", "1.1 proxy"], ["origin", "http://evil.test"], ["origin", "null"],
+      ["sec-fetch-site", "cross-site"], ["sec-fetch-site", "same-site"], ["user-agent", "Mozilla/5.0"],
+    ]) {
+      const answer = await get(path, { [name]: value });
+      assert.equal(answer.status, 403, `${path} with ${name}: ${value}`);
+      assert.ok(!answer.text.includes(w.gateway.secretServerKey) && !answer.headers["access-control-allow-origin"]);
+    }
+  }
+  // Documents are for everybody.
+  assert.equal((await get("/docs/api", { host: "evil.test" })).status, 200);
+  // Programs get the 404 of the API, as ever.
+  const program = await fetch(`${w.gateway.url}/no-such-page`);
+  assert.deepEqual([program.status, program.headers.get("content-type")], [404, "application/json; charset=utf-8"]);
+});
+
+test("a link from elsewhere opens a page by a click there, and nothing before it", async (t) => {
+  const it = await open(t, "/docs");
+  await it.page.setContent(`<a href="${w.gateway.url}/inbox">inbox</a>`);
+  const elsewhere = await it.context.newPage();
+  await elsewhere.goto(`data:text/html,<a href="${w.gateway.url}/inbox">inbox</a>`);
+  await elsewhere.click("a");
+  await elsewhere.getByRole("heading", { name: "Not from here" }).waitFor();
+  await elsewhere.getByRole("link", { name: "Open the page" }).click();
+  await elsewhere.getByRole("heading", { name: "Inbox" }).waitFor();
+});
+
+test("an email arrives without a reload, and focus and what was typed stay", async (t) => {
+  const it = await open(t, "/inbox");
+  await received({ subject: "Here already", html: "<p>x</p>" });
+  const row = it.page.locator(".rows a.row", { hasText: "Here already" });
+  await row.waitFor();
+  await row.focus();
+  await received({ subject: "Newer", html: "<p>x</p>" });
+  await it.page.locator(".rows a.row", { hasText: "Newer" }).waitFor();
+  assert.match(await it.page.evaluate(() => document.activeElement.textContent), /Here already/);
+  await it.page.keyboard.press("ArrowUp");
+  assert.match(await it.page.evaluate(() => document.activeElement.textContent), /Newer/);
+
+  await it.page.fill("#q", "ere alr");
+  await it.page.locator(".rows a.row", { hasText: "Newer" }).waitFor({ state: "detached" });
+  assert.equal(await it.page.evaluate(() => document.activeElement.id), "q");
+  assert.match(it.page.url(), /q=ere\+alr/);
+  assert.equal(await it.page.locator(".rows tbody tr").count(), 1);
+
+  // A row that is deleted gives the focus to the one that takes its place.
+  await it.page.fill("#q", "");
+  await it.page.locator(".rows a.row", { hasText: "Newer" }).waitFor();
+  await it.page.getByRole("button", { name: "Delete Newer" }).click();
+  await it.page.locator(".rows a.row", { hasText: "Newer" }).waitFor({ state: "detached" });
+  assert.equal(await it.page.evaluate(() => document.activeElement.matches("a.row")), true);
+  it.check();
+});
+
+test("an email is read by looking at it, has a source, and can be unread and deleted", async (t) => {
+  await received({ subject: "Looked at", html: "<p>Hello <b>there</b></p>" });
+  const it = await open(t, "/inbox");
+  const row = it.page.locator("tr.unread", { hasText: "Looked at" });
+  await row.locator("a.row").click();
+  await it.page.getByRole("heading", { name: "Looked at" }).waitFor();
+  assert.match(await it.page.frameLocator("iframe").locator("b").textContent(), /there/);
+  await it.page.getByRole("button", { name: "Mark as unread" }).click();
+  await it.page.getByRole("button", { name: "Mark as read" }).waitFor();
+  await it.page.getByRole("link", { name: "Source" }).click();
+  assert.match(await it.page.textContent("pre"), /^Subject: Looked at|\nSubject: Looked at/);
+  await it.page.getByRole("link", { name: "Headers" }).click();
+  assert.match(await it.page.innerText("table"), /Subject\s+Looked at/);
+  await it.page.getByRole("button", { name: "Delete" }).click();
+  await it.page.waitForURL(/\/inbox$/);
+  assert.equal(await it.page.locator(".rows a.row", { hasText: "Looked at" }).count(), 0);
+  it.check();
+});
+
+test("hostile subjects, names and bodies are text", async (t) => {
+  const { email, user } = await w.signedUp();
+  await user.update({ displayName: HOSTILE.slice(0, 100) });
+  const html = `${HOSTILE}<form action="/"><button>x</button></form><a href="javascript:document.title='broken'">link</a><p id=safe>safe</p>`;
+  await w.server().sendEmail({ userIds: [user.id], subject: HOSTILE, html });
+  const mail = await w.inbox.next(email);
+  for (const path of ["/inbox", `/inbox/${mail.id}`, `/inbox/${mail.id}?view=source`, "/outbox", `/outbox/${w.gateway.projectId}/${mail.outbox_id}`]) {
+    const { page } = await open(t, path);
+    assert.ok((await page.innerText("main")).includes("<script>document.title"), path);
+    const frame = page.frameLocator("iframe");
+    if (await page.locator("iframe").count()) {
+      await frame.locator("#safe").waitFor();
+      await frame.locator("a").click({ timeout: 2_000 }).catch(() => {});
+    }
+    assert.doesNotMatch(await page.title(), /^broken/, path);
+  }
+  const found = await open(t, `/inbox?q=${encodeURIComponent(HOSTILE)}&to=${encodeURIComponent(HOSTILE)}`);
+  assert.doesNotMatch(await found.page.title(), /broken/);
+  found.check();
+});
+
+test("with a keyboard alone: skip link, navigation, a row, the theme", async (t) => {
+  await received({ subject: "By keyboard", html: "<p>x</p>" });
+  const { page } = await open(t, "/inbox");
+  const focused = () => page.evaluate(() => document.activeElement.textContent.trim());
+  await page.keyboard.press("Tab");
+  assert.equal(await focused(), "Skip to content");
+  for (const name of ["Gatelet", "Start", "Inbox", "Outbox", "Docs", "API"]) {
+    await page.keyboard.press("Tab");
+    assert.equal(await focused(), name);
+    const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+    assert.equal(outline, "solid", `${name} shows that it has the focus`);
+  }
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
+  await page.reload();
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
+  await page.keyboard.press("/");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "q");
+  await page.keyboard.type("By keyboard");
+  await page.waitForURL(/q=By/);
+  await page.keyboard.press("Tab");
+  while (!/By keyboard/.test(await focused())) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "By keyboard" }).waitFor();
+});
+
+test("the reference is searched as one types, and leads to an operation and the explanation of its errors", async (t) => {
+  const it = await open(t, "/docs/api");
+  await it.page.fill("#search", "outbox patch");
+  assert.deepEqual(await it.page.locator("tr[data-words]:visible").evaluateAll((rows) => rows.map(({ id }) => id)), ["emails-outbox-update"]);
+  await it.page.keyboard.press("Enter");
+  await it.page.keyboard.press("Enter");
+  await it.page.getByRole("heading", { name: "Edits, pauses" }).waitFor();
+  assert.match(await it.page.innerText("main"), /curl -X PATCH[^]*"is_paused": true/);
+  await it.page.getByRole("link", { name: "EMAIL_NOT_EDITABLE" }).first().click();
+  await it.page.waitForURL(/\/docs\/errors#EMAIL_NOT_EDITABLE$/);
+  assert.ok(await it.page.locator("#EMAIL_NOT_EDITABLE").isVisible());
+  const height = await it.page.evaluate(() => document.documentElement.scrollHeight);
+  assert.ok(height < 100_000, `${height} px`);
+  it.check();
+});
+
+test("pages with a thousand rows are accessible, fit, and stay quick", { timeout: 600_000 }, async (t) => {
+  await received({ subject: HOSTILE, html: "<p>x</p>" });
+  const { user } = await w.signedUp();
+  await w.server().sendEmail({ userIds: [user.id], subject: "Later", html: "<p>x</p>", scheduledAt: new Date(Date.now() + HOUR) });
+  await askForLinks(1_000);
+  const newest = async () => (await fetch(`${w.gateway.mails}?limit=1`)).json();
+  while ((await newest()).total < 1_000) await sleep(200);
+  const { items } = await newest();
+  await lookAtAll(t, [`/inbox/${items[0].id}`, `/outbox/${w.gateway.projectId}/${items[0].outbox_id}`]);
+  for (const path of ["/inbox?limit=1000", "/outbox?limit=1000"]) {
+    const it = await open(t, path, { viewport: { width: 360, height: 800 } });
+    const rows = await it.page.locator(".rows tbody tr").count();
+    assert.ok(rows >= 900, `${rows} rows`);
+    const [width] = await it.page.evaluate(() => [document.documentElement.scrollWidth]);
+    assert.ok(width <= 360, `${path} is ${width} px wide`);
+    it.check();
+  }
+  await lookAtAll(t, ["/inbox", "/outbox"]);
+});

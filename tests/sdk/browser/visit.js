@@ -1,0 +1,35 @@
+// A page of the gateway in a browser of its own: what it complained of, what axe-core finds, how wide it is.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Opens a page; `check` fails when it had an error, broke its policy, or asked another host. */
+export async function visit(t, browser, url, options = {}) {
+  const context = await browser.newContext(options);
+  t.after(() => context.close());
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(`${error}`));
+  // That a frame may not run scripts is as it should be.
+  const isOwn = (text) => !text.startsWith("Blocked script execution in");
+  page.on("console", (message) => message.type() === "error" && isOwn(message.text()) && complaints.push(message.text()));
+  page.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol.startsWith("http") && origin !== new URL(url).origin) complaints.push(`asked ${request.url()}`);
+  });
+  await page.goto(url);
+  return { context, page, complaints, check: () => assert.deepEqual(complaints, []) };
+}
+
+/** Nothing that axe-core finds wrong, and nothing wider than the window. */
+export async function isAccessible(page, where) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], iframes: false }));
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n")}`);
+  assert.deepEqual(found, [], where);
+  const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok(width <= window, `${where} is ${width} px wide in a window of ${window} px`);
+}
