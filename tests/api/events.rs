@@ -153,14 +153,14 @@ async fn furnish(app: &TestApp, id: &str, key: &str) -> Vec<(&'static str, Strin
     let keys = Keys { project_id: project.clone(), client, server, admin };
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
     let (user, session) = write_account(app, &project).await;
-    let bare = write_bare_account(app, &project).await;
+    let (bare, bare_session) = write_bare_account(app, &project).await;
     write_settings(app, &project, key).await;
     write_key_set(app, &project).await;
     write_authorization(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
     world_of_teams::write(app, &project, &user).await;
     let owner_token = world_of_teams::write_owner(app).await;
-    let tokens = [user, bare].map(|user| {
+    let tokens = [(user, session), (bare, bare_session)].map(|(user, session)| {
         let subject = user.subject(&project, &ProjectConfig::default(), session.id);
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
     });
@@ -230,16 +230,19 @@ pub(crate) fn picture() -> Upload {
 }
 
 /// A user without a password, whose sign-in waits for the code of an authenticator app.
-async fn write_bare_account(app: &TestApp, project: &ProjectId) -> User {
+async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let (entropy, now) = (&app.app.entropy, app.now());
     let mut user = User::new(entropy, now);
     user.add_primary_email(entropy, Email::parse("bob@example.com").unwrap(), false);
     let secret = TotpSecret::parse(STANDARD.encode(AUTHENTICATOR)).unwrap();
     user.totp = Some(Totp::seal(&app.app.sealer, entropy, project, user.id, &secret).unwrap());
     let attempt = MfaAttempt::new(&user, false, now);
-    let writes = [users::create(project, &user).unwrap(), codes::create_attempt(project, &Code::parse(CODE).unwrap(), &attempt).unwrap()];
+    let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
+    let mut writes =
+        vec![users::create(project, &user).unwrap(), codes::create_attempt(project, &Code::parse(CODE).unwrap(), &attempt).unwrap()];
+    writes.extend(sessions::create(project, &session, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
-    user
+    (user, session)
 }
 
 fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {

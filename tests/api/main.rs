@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
 mod access;
+mod attacks;
 mod auth;
 mod bad_input;
 mod content;

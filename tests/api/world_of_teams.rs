@@ -2,14 +2,14 @@
 
 use shared::model::code::Code;
 use shared::model::email::Email;
-use shared::model::id::{InvitationId, ProjectId, SessionId, TeamId, UserId};
+use shared::model::id::{InvitationId, ProjectId, TeamId, UserId};
 use shared::model::invitation::{Invitation, LIFE};
 use shared::model::permission::{Grant, PermissionId, Rbac, Scope};
 use shared::model::project::ProjectConfig;
-use shared::model::session::after;
+use shared::model::session::{Session, after};
 use shared::model::team::{Member, Team};
 use shared::model::user::User;
-use shared::store::{images, invitations, memberships, teams, users};
+use shared::store::{images, invitations, memberships, sessions, teams, users};
 use support::TestApp;
 
 use crate::events::{CODE, picture};
@@ -82,6 +82,8 @@ pub(crate) async fn write_owner(app: &TestApp) -> String {
         writes.extend(memberships::create(&project, team.id, &user, &Member::new(now), granted("team_admin"), false).unwrap());
         app.app.store.transact(writes).await.unwrap();
     }
-    let subject = user.subject(&project, &ProjectConfig::default(), SessionId::from(entropy.ordered_uuid(now)));
+    let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
+    app.app.store.transact(sessions::create(&project, &session, &entropy.code()).unwrap()).await.unwrap();
+    let subject = user.subject(&project, &ProjectConfig::default(), session.id);
     app.app.signer.sign(&subject, now, app.app.settings.access_token_life)
 }

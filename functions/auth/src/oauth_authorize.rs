@@ -19,16 +19,18 @@ use shared::model::limit::{Limit, Rule};
 use shared::model::project::{ApiKey, OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::after;
+use shared::model::user::RestrictedReason;
 use shared::oauth::authorization::{self, Authorization, LIFE, ProviderRequest, Purpose, ResponseMode};
 use shared::oauth::metadata;
 use shared::oauth::outgoing::Outgoing;
-use shared::product_api::access::{NO_KEY, token_error};
+use shared::product_api::access::NO_KEY;
+use shared::product_api::current_user::{self, CurrentUser, token_error};
 use shared::product_api::error::KeySlip;
 use shared::product_api::input::{Ignored, Problems};
 use shared::product_api::literal::{BotChallengePhase, True};
 use shared::product_api::{Error, Input, KnownError, limits};
+use shared::store::Items;
 use shared::store::projects::{ProjectRow, api_key_key, project_key};
-use shared::store::users::{UserRow, user_key};
 use url::Url;
 use utoipa::ToSchema;
 
@@ -50,7 +52,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
         "UNPARSABLE_ACCESS_TOKEN",
         "ACCESS_TOKEN_EXPIRED",
         "INVALID_PROJECT_FOR_ACCESS_TOKEN",
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "RESTRICTED_USER_NOT_ALLOWED",
     ]);
 
 #[derive(Deserr, ToSchema)]
@@ -238,17 +240,15 @@ pub async fn handle(
 ) -> Result<Authorized, Error> {
     query.check(ROUTE.path)?;
     let claims = read_token(&app, &query);
-    let (project, user) = look_up(&app, &caller, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
+    let (project, items) = look_up(&app, &caller, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
     let provider = project.config.oauth_provider(&path.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     if query.scope != "legacy" {
         return Err(KnownError::InvalidScope.into());
     }
     query.check_urls(&project)?;
-    if let Some(claims) = claims? {
-        check_user(&project, &claims, user.as_ref(), query.purpose())?;
-    }
-    let user_id = user.map(|row| row.user).filter(|user| query.purpose() == Purpose::Link || user.is_anonymous).map(|user| user.id);
+    let user = claims?.map(|claims| current_user(&app, &project, &claims, &items)).transpose()?.map(|current| current.row.user);
+    let user_id = user.filter(|user| query.purpose() == Purpose::Link || user.is_anonymous).map(|user| user.id);
     begin(&app, &project, provider, query, user_id).await
 }
 
@@ -258,8 +258,8 @@ fn read_token(app: &App, query: &AuthorizeQuery) -> Result<Option<Claims>, Known
     token.map(|token| app.signer.verify(token, app.clock.now()).map_err(token_error)).transpose()
 }
 
-/// The project that the client proves, and the token's user: one round trip.
-async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Option<&Claims>) -> Result<(Project, Option<UserRow>), Error> {
+/// The project that the client proves, and the items of the token's user: one round trip.
+async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Option<&Claims>) -> Result<(Project, Items), Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(query.client_id.clone()) };
     let id = client_project(&query.client_id).ok_or_else(invalid)?;
     let secret = Some(&query.client_secret)
@@ -267,26 +267,32 @@ async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Opt
         .map(|secret| SecretString::from(secret.clone()));
     let project_key = project_key(&id);
     let key_key = secret.as_ref().map(|secret| api_key_key(&id, secret));
-    let user_key = claims.map(|claims| user_key(&id, claims.sub));
-    let keys = [Some(&project_key), key_key.as_ref(), user_key.as_ref()];
+    let of_user = claims.map(|claims| current_user::keys(&id, claims));
+    let keys = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
     let count = limits::by_address(app, &id, Rule::Authorize, &caller.place);
-    let ((), mut items) = futures_util::try_join!(count, app.store.get_many(keys.into_iter().flatten().cloned()))?;
+    let ((), mut items) = futures_util::try_join!(count, app.store.get_many(keys))?;
 
     let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
     let wrong_key = || KnownError::InvalidPublishableClientKey { project_id: id.to_string(), slip: KeySlip::None };
     prove_client(app, &project, secret.is_some(), key.as_ref()).map_err(|error| error.unwrap_or_else(wrong_key))?;
-    Ok((project, user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?))
+    Ok((project, items))
 }
 
-fn check_user(project: &Project, claims: &Claims, user: Option<&UserRow>, purpose: Purpose) -> Result<(), KnownError> {
+/// The user of the token, if its session lives and no administrator has restricted it.
+fn current_user(app: &App, project: &Project, claims: &Claims, items: &Items) -> Result<CurrentUser, Error> {
     if claims.project_id != project.id {
         return Err(KnownError::InvalidProjectForAccessToken {
             expected_project_id: project.id.to_string(),
             actual_project_id: claims.project_id.to_string(),
-        });
+        }
+        .into());
     }
-    if user.is_none() && purpose == Purpose::Link { Err(KnownError::CannotGetOwnUserWithoutUser) } else { Ok(()) }
+    let current = current_user::live_user(project, claims, items, app)?;
+    if current.row.user.restriction.is_some() {
+        return Err(KnownError::RestrictedUserNotAllowed { restricted_reason: RestrictedReason::RestrictedByAdministrator }.into());
+    }
+    Ok(current)
 }
 
 /// Stores what the callback needs, and makes the URL of the provider.

@@ -45,7 +45,7 @@ pub async fn handle(
         None if access.level >= Level::Server => app.store.user_of_session(project, path.id).await?,
         None => return Err(Problems::one("query.user_id", "is required").into_error("DELETE", ROUTE.path).into()),
     };
-    if access.user.as_ref().is_some_and(|user| user.session_id == path.id) {
+    if access.user.as_ref().is_some_and(|user| user.session.id == path.id) {
         return Err(KnownError::CannotDeleteCurrentSession.into());
     }
     let user_id = user_id.ok_or(KnownError::SessionNotFound)?;

@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/auth/sessions/current`: signs out. Access tokens of the session live on until they expire, minutes later.
+//! `DELETE /api/v1/auth/sessions/current`: signs out. Access tokens of the session stop working at once.
 
 use axum::extract::State;
 use shared::App;
@@ -17,7 +17,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
         let nobody = KnownError::AccessTokenExpired { expired_at_millis: None, project_id: None, user_id: None, refresh_token_id: None };
         return Err(nobody.into());
     };
-    if app.store.end_session(&access.project.id, user.row.user.id, user.session_id).await? {
+    if app.store.end_session(&access.project.id, user.row.user.id, user.session.id).await? {
         Ok(Json(SUCCESS))
     } else {
         Err(KnownError::RefreshTokenNotFoundOrExpired.into())

@@ -91,7 +91,7 @@ pub async fn handle(
     let (now, settings) = (app.clock.now(), &access.project.config.sessions);
     let shown = |session: &Session| session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation);
     let page = app.store.sessions(project, user_id, start, limit, shown).await?;
-    let current = access.user.as_ref().map(|own| own.session_id);
+    let current = access.user.as_ref().map(|own| own.session.id);
     Ok(Json(Sessions {
         items: page.sessions.into_iter().map(|session| view(session, current)).collect(),
         is_paginated: true,

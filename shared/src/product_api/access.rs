@@ -1,8 +1,8 @@
 //! Who asks, and what they may do: the headers of a request become an [`Access`], in the order of WIRE.md §1.4, the first failure wins.
 //!
 //! An operation that takes `Access<Server>` cannot run without the server key, or the admin access token of somebody who owns the project.
-//! Authentication costs one round trip: project, key, user and what the request names are one `BatchGetItem`, beside which the request
-//! is counted; the access token is verified locally. A session is not read: a token outlives its session by its ten minutes at most (WIRE.md §5.5).
+//! Authentication costs one round trip: project, key, user, session and what the request names are one `BatchGetItem`, beside which the
+//! request is counted. The access token is verified locally; whether its session still lives, and what its user may do, is read.
 
 use std::marker::PhantomData;
 
@@ -13,23 +13,22 @@ use secrecy::SecretString;
 use serde::Serialize;
 
 use super::admin_token::{self, AdminToken};
+use super::current_user::{AccessToken, CurrentUser};
 use super::error::{Error, KeySlip, KnownError};
 use super::family::header;
 use super::input::Problems;
 use super::limits::Claimed;
 use super::named::Names;
 use crate::App;
-use crate::crypto::token::{self, Claims};
 use crate::http::Route;
 use crate::http::client::{PeerAddress, place};
 use crate::http::describe::{Describe, Description};
-use crate::model::id::{ProjectId, SessionId, UserId};
+use crate::model::id::{ProjectId, UserId};
 use crate::model::limit::Subject;
 use crate::model::place::Place;
 use crate::model::project::{ApiKey, KeyKind, Project};
 use crate::store::Store;
 use crate::store::projects::{ProjectRow, api_key_key, project_key};
-use crate::store::users::{UserRow, user_key};
 
 /// What stands for "no key" where a key must be text.
 pub const NO_KEY: &str = "__stack_public_client__";
@@ -109,13 +108,6 @@ pub struct Access<L> {
     least: PhantomData<L>,
 }
 
-/// The user of the access token.
-#[derive(Debug, Clone)]
-pub struct CurrentUser {
-    pub row: UserRow,
-    pub session_id: SessionId,
-}
-
 /// A user id in a request, where `me` means the current user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserRef {
@@ -184,7 +176,7 @@ struct Headers<'a> {
     key: Option<SecretString>,
     /// What may be wrong with the key, for the error when there is one.
     slip: KeySlip,
-    claims: Option<Claims>,
+    token: Option<AccessToken>,
     /// What is wrong with it is said once the project is known to be there.
     admin_token: Option<Result<AdminToken, KnownError>>,
     branch: &'a str,
@@ -223,7 +215,7 @@ impl<'a> Headers<'a> {
         };
         let project = ProjectId::parse(id);
         let named = project.as_ref().map_or_else(|_| echoed(id), ProjectId::as_str);
-        let claims = header(headers, "access-token")?.map(|token| read_token(token, named, headers, app)).transpose()?;
+        let token = header(headers, "access-token")?.map(|token| AccessToken::read(token, named, headers, app)).transpose()?;
         let project = project.map_err(|_| KnownError::CurrentProjectNotFound { project_id: echoed(id).to_owned() })?;
         for (_, key) in &mut keys {
             *key = key.filter(|key| *key != NO_KEY);
@@ -235,7 +227,7 @@ impl<'a> Headers<'a> {
             project,
             key: key.map(|key| SecretString::from(key.to_owned())),
             slip: KeySlip::of(wanted, &keys),
-            claims,
+            token,
             admin_token: admin_token.map(|text| AdminToken::read(text, app)),
             branch: header(headers, "branch-id")?.unwrap_or("main"),
             has_override_key: header(headers, "development-override-key")?.is_some(),
@@ -295,42 +287,11 @@ impl<'a> Headers<'a> {
             limit: route.and_then(|route| route.limit),
             level: self.level,
             project: &self.project,
-            user: self.claims.as_ref().map(|claims| claims.sub),
+            user: self.token.as_ref().map(AccessToken::user),
             owner: self.owner().map(AdminToken::user),
             key: self.key.as_ref(),
             place,
         }
-    }
-}
-
-/// Steps 7 to 9: the token, and whether its user may be there.
-fn read_token(token: &str, project: &str, headers: &HeaderMap, app: &App) -> Result<Claims, KnownError> {
-    let claims = app.signer.verify(token, app.clock.now()).map_err(token_error)?;
-    if claims.project_id.as_str() != project {
-        return Err(KnownError::InvalidProjectForAccessToken {
-            expected_project_id: project.to_owned(),
-            actual_project_id: claims.project_id.to_string(),
-        });
-    }
-    let allows_anonymous = header(headers, "allow-anonymous-user")? == Some("true");
-    let allows_restricted = allows_anonymous || header(headers, "allow-restricted-user")? == Some("true");
-    match claims.restricted_reason {
-        _ if claims.is_anonymous && !allows_anonymous => Err(KnownError::AnonymousAuthenticationNotAllowed),
-        Some(restricted_reason) if !allows_restricted => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
-        _ => Ok(claims),
-    }
-}
-
-/// The error of a token that is not believed.
-pub fn token_error(error: token::Error) -> KnownError {
-    match error {
-        token::Error::Unparsable => KnownError::UnparsableAccessToken,
-        token::Error::Expired(claims) => KnownError::AccessTokenExpired {
-            expired_at_millis: Some(claims.exp.saturating_mul(1000)),
-            project_id: Some(claims.project_id.to_string()),
-            user_id: Some(claims.sub.to_string()),
-            refresh_token_id: Some(claims.refresh_token_id.to_string()),
-        },
     }
 }
 
@@ -340,10 +301,10 @@ impl<L: Least> Access<L> {
         let headers = Headers::read(&parts.headers, app)?;
         let project_key = project_key(&headers.project);
         let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
-        let user_key = headers.claims.as_ref().map(|claims| user_key(&headers.project, claims.sub));
+        let of_user = headers.token.as_ref().map(|token| token.keys(&headers.project));
         let route = parts.extensions.get::<Route>();
-        let own = [Some(&project_key), key_key.as_ref(), user_key.as_ref()].into_iter().flatten().cloned();
-        let names = Names { parts, path, claims: headers.claims.as_ref() };
+        let own = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
+        let names = Names { parts, path, claims: headers.token.as_ref().map(AccessToken::claims) };
         let named = names.keys(route.map_or(&[], |route| route.reads), &headers.project);
         let keys = own.chain(named).chain(headers.owner().map(AdminToken::keys).unwrap_or_default());
         let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
@@ -362,9 +323,8 @@ impl<L: Least> Access<L> {
             headers.prove(&project.project, key.as_ref(), found, app).await?;
         }
         headers.suffice(L::LEVEL)?;
+        let user = headers.token.as_ref().map(|token| token.user_now(&project.project, &items, app)).transpose()?;
         claimed.count_proved(app).await?;
-        let row = user_key.and_then(|key| items.get(&key)).map(UserRow::of).transpose()?;
-        let user = row.zip(headers.claims).map(|(row, claims)| CurrentUser { row, session_id: claims.refresh_token_id });
         Ok(Self {
             level: headers.level,
             project: project.project,

@@ -7,6 +7,7 @@ pub mod access;
 pub mod accounts;
 mod admin_token;
 pub mod code_access;
+pub mod current_user;
 pub mod cursor;
 pub mod error;
 pub mod family;

@@ -71,7 +71,8 @@ async fn token_of_other_deployment(app: &TestApp, user: &SignedIn, change: impl 
     let parts = &app.app;
     let other = App::new(settings, parts.store.clone(), parts.clock.clone(), parts.entropy.clone(), Hasher::new(64, 1));
     let row = parts.store.user(app.project_id(), stored::user_id(user)).await.unwrap().unwrap();
-    let session = shared::model::id::SessionId::from(parts.entropy.uuid());
+    let sessions = parts.store.sessions(app.project_id(), row.user.id, None, 1, |_| true).await.unwrap().sessions;
+    let session = sessions[0].id;
     let subject = row.user.subject(app.project_id(), &ProjectConfig::default(), session);
     other.signer.sign(&subject, app.now(), parts.settings.access_token_life)
 }
@@ -227,12 +228,12 @@ async fn a_token_of_another_project_is_told_as_such() {
 }
 
 #[tokio::test]
-async fn a_token_of_a_deleted_user_is_nobodys() {
+async fn a_token_of_a_deleted_user_has_expired() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     stored::delete_user(&app, &ada).await;
     for caller in [app.signed_in(&ada), app.server().with("x-stack-access-token", &ada.access_token)] {
         let answer = caller.get(CLIENT).await;
-        assert_eq!((answer.status(), answer.code().as_str()), (400, "CANNOT_GET_OWN_USER_WITHOUT_USER"));
+        assert_eq!((answer.status(), answer.code().as_str()), (401, "ACCESS_TOKEN_EXPIRED"));
     }
 }

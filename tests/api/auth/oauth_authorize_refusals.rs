@@ -139,7 +139,7 @@ async fn linking_takes_a_token_that_is_believed() {
 
     let gone = app.sign_up("gone@example.com").await;
     stored::delete_user(&app, &gone).await;
-    assert_refused(&app, &[("type", "link"), ("token", &gone.access_token)], 400, "CANNOT_GET_OWN_USER_WITHOUT_USER").await;
+    assert_refused(&app, &[("type", "link"), ("token", &gone.access_token)], 401, "ACCESS_TOKEN_EXPIRED").await;
 
     app.advance(SignedDuration::from_mins(10));
     let details = assert_refused(&app, &[("type", "link"), ("token", &ada.access_token)], 401, "ACCESS_TOKEN_EXPIRED").await;

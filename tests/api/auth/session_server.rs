@@ -66,9 +66,9 @@ async fn a_session_is_ended_by_its_user_or_by_a_server() {
     let [newest, second_id, own] = <[String; 3]>::try_from(session_ids(&app, &ada).await).unwrap();
     let ended = app.signed_in(&ada).delete(&format!("{PATH}/{second_id}?user_id=me")).await;
     assert_eq!((ended.status(), ended.json()), (200, json!({ "success": true })));
-    assert_eq!(app.signed_in(&second).post(REFRESH, json!({})).await.code(), "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    assert_eq!(app.signed_in(&second).post(REFRESH, json!({})).await.code(), "ACCESS_TOKEN_EXPIRED");
     assert_eq!(app.server().delete(&format!("{PATH}/{newest}")).await.status(), 200);
-    assert_eq!(app.signed_in(&third).post(REFRESH, json!({})).await.code(), "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    assert_eq!(app.signed_in(&third).post(REFRESH, json!({})).await.code(), "ACCESS_TOKEN_EXPIRED");
     let current = app.signed_in(&ada).delete(&format!("{PATH}/{own}?user_id=me")).await;
     assert_eq!((current.status(), current.code().as_str()), (400, "CANNOT_DELETE_CURRENT_SESSION"));
     assert_eq!(session_ids(&app, &ada).await, [own]);

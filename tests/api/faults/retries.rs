@@ -114,7 +114,7 @@ async fn an_end_of_a_session_whose_answer_was_lost_is_an_end() {
     let ended = app.signed_in(&ada).delete(&format!("{SESSIONS}/current")).await;
     assert_eq!((ended.status(), ended.json()), (200, json!({ "success": true })));
     let again = app.signed_in(&ada).delete(&format!("{SESSIONS}/current")).await;
-    assert_eq!(again.code(), "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    assert_eq!(again.code(), "ACCESS_TOKEN_EXPIRED");
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ async fn without_a_user_there_is_nobody_to_read() {
 }
 
 #[tokio::test]
-async fn a_token_of_a_deleted_user_is_nobodys() {
+async fn a_token_of_a_deleted_user_has_expired() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let key = users::user_key(app.project_id(), UserId::parse(&ada.user_id).unwrap());
@@ -68,7 +68,7 @@ async fn a_token_of_a_deleted_user_is_nobodys() {
     let delete = DeleteItemInput::builder().table_name(store.table());
     let attribute = aws_sdk_dynamodb::types::AttributeValue::S;
     store.client().call(delete.key("pk", attribute(key.pk)).key("sk", attribute(key.sk))).await.unwrap();
-    assert_eq!(app.signed_in(&ada).get(PATH).await.code(), "CANNOT_GET_OWN_USER_WITHOUT_USER");
+    assert_eq!(app.signed_in(&ada).get(PATH).await.code(), "ACCESS_TOKEN_EXPIRED");
 }
 
 #[tokio::test]

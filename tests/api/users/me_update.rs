@@ -70,7 +70,7 @@ async fn without_a_user_there_is_nobody_to_change() {
     }
     assert_error(&app.anonymous().patch(ME, json!({})).await, 401, "ACCESS_TYPE_REQUIRED");
     stored::delete_user(&app, &ada).await;
-    assert_error(&app.signed_in(&ada).patch(ME, json!({ "display_name": "Eve" })).await, 400, "CANNOT_GET_OWN_USER_WITHOUT_USER");
+    assert_error(&app.signed_in(&ada).patch(ME, json!({ "display_name": "Eve" })).await, 401, "ACCESS_TOKEN_EXPIRED");
     assert_error(&app.server().get(&super::path(&ada.user_id)).await, 404, "USER_NOT_FOUND");
 }
 

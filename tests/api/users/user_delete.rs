@@ -19,7 +19,7 @@ async fn a_deleted_user_is_gone_everywhere() {
     assert_error(&app.server().get(&path(&ada.user_id)).await, 404, "USER_NOT_FOUND");
     assert_error(&app.server().delete(&path(&ada.user_id)).await, 404, "USER_NOT_FOUND");
     assert_eq!(app.server().get(USERS).await.json()["items"], json!([]));
-    assert_error(&app.signed_in(&ada).get(ME).await, 400, "CANNOT_GET_OWN_USER_WITHOUT_USER");
+    assert_error(&app.signed_in(&ada).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
     assert_error(&refresh(&app, &ada).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
     assert_error(&app.server().get(&format!("/api/v1/auth/sessions?user_id={}", ada.user_id)).await, 400, "USER_ID_DOES_NOT_EXIST");
     let session = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await;
