@@ -24,6 +24,7 @@ use shared::model::limit::Limits;
 use shared::model::mail_document::{DocumentKind, MailDocument};
 use shared::model::mfa::{MfaAttempt, Totp};
 use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use shared::model::ownership::Author;
 use shared::model::permission::{PermissionId, Scope};
 use shared::model::profile_image::{ImageKind, Upload};
 use shared::model::project::{KeyKind, ProjectConfig};
@@ -32,6 +33,7 @@ use shared::model::session::{Session, after};
 use shared::model::user::{ProviderAccount, User};
 use shared::oauth::authorization::{self, Authorization, ResponseMode};
 use shared::store::authorizations::{self, ProviderTokens};
+use shared::store::release_links::{self, ReleaseLink};
 use shared::store::unsubscribe_links::{self, UnsubscribeLink};
 use shared::store::users::EmailClaim;
 use shared::store::{Write, codes, images, key_sets, outbox, provider_accounts, sessions, users};
@@ -182,7 +184,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.add_primary_email(entropy, email.clone(), true);
     let other = Email::parse("ada@other.example").unwrap();
     let other = NewChannel { value: other, used_for_auth: false, is_verified: false, is_primary: false };
-    user.add_channel(ChannelId::parse(CHANNEL).unwrap(), other).unwrap();
+    user.add_channel(ChannelId::parse(CHANNEL).unwrap(), other, Author::Server).unwrap();
     let github = ProviderAccount {
         id: ProviderAccountId::parse(PROVIDER_ACCOUNT).unwrap(),
         provider_id: "github".to_owned(),
@@ -205,11 +207,12 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         channel_id: None,
         expires_at: after(now, Purpose::SignIn.life()),
         used: false,
+        epoch: user.credential_epoch,
     };
     let mut writes: Vec<Write> = vec![
         users::create(project, &user).unwrap(),
-        users::claim_email(project, &email, &EmailClaim { user_id: user.id, is_verified: true }).unwrap(),
-        provider_accounts::claim(project, &github, user.id).unwrap(),
+        users::claim_email(project, &email, &EmailClaim::of(&user, user.primary().unwrap())).unwrap(),
+        provider_accounts::claim(project, &github, (&user).into()).unwrap(),
         authorizations::keep_tokens(project, user.id, &github, &tokens).unwrap(),
         codes::create(project, &code, &stored(Purpose::SignIn)).unwrap(),
         codes::create(project, &code, &stored(Purpose::VerifyEmail)).unwrap(),
@@ -271,6 +274,15 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
     let (expires_at, category) = (after(app.now(), unsubscribe_links::LIFE), Category::Marketing);
     let link = UnsubscribeLink { project_id: project.clone(), user_id, category, expires_at, used: false };
     app.app.store.create_unsubscribe_link(&Code::parse(link_code).unwrap(), &link).await.unwrap();
+    let link = ReleaseLink {
+        project_id: project.clone(),
+        user_id,
+        channel_id: ChannelId::parse(CHANNEL).unwrap(),
+        email: Email::parse("ada@other.example").unwrap(),
+        expires_at,
+        used: false,
+    };
+    app.app.store.transact([release_links::create(&Code::parse(link_code).unwrap(), &link).unwrap()]).await.unwrap();
 }
 
 async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
@@ -304,6 +316,7 @@ async fn write_authorization(app: &TestApp, project: &ProjectId) {
         after_callback_redirect_url: None,
         provider_scope: None,
         user_id: None,
+        epoch: 0,
         verifier: app.app.sealer.seal(&app.app.entropy, "oauth-verifier", &app.app.entropy.code()).unwrap(),
         expires_at: after(app.now(), authorization::LIFE),
     };

@@ -72,8 +72,8 @@ pub async fn handle(
         Some(row) => Some(row),
         None => app.store.user(project, attempt.user_id).await?,
     };
-    // What ended the user's sessions ended this sign-in, too.
-    let row = row.filter(|row| row.user.session_epoch == attempt.session_epoch).ok_or(Rejected::NotFound)?;
+    // What ended the user's sessions or codes ended this sign-in, too.
+    let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(Rejected::NotFound)?;
     let totp = row.user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
     // An attempt counts its own guesses; whoever has the password gets new attempts, so the account's are counted as well.
     let failures = Failures::of(&app, project, &format!("second factor of {}", row.user.id));

@@ -14,12 +14,11 @@ use shared::crypto::token::Claims;
 use shared::http::TableAction::{BatchGetItem, PutItem};
 use shared::http::client::Caller;
 use shared::http::{Describe, Description, Json, Route};
-use shared::model::id::UserId;
 use shared::model::limit::{Limit, Rule};
 use shared::model::project::{ApiKey, OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::after;
-use shared::model::user::RestrictedReason;
+use shared::model::user::{RestrictedReason, User};
 use shared::oauth::authorization::{self, Authorization, LIFE, ProviderRequest, Purpose, ResponseMode};
 use shared::oauth::metadata;
 use shared::oauth::outgoing::Outgoing;
@@ -248,8 +247,8 @@ pub async fn handle(
     }
     query.check_urls(&project)?;
     let user = claims?.map(|claims| current_user(&app, &project, &claims, &items)).transpose()?.map(|current| current.row.user);
-    let user_id = user.filter(|user| query.purpose() == Purpose::Link || user.is_anonymous).map(|user| user.id);
-    begin(&app, &project, provider, query, user_id).await
+    let user = user.filter(|user| query.purpose() == Purpose::Link || user.is_anonymous);
+    begin(&app, &project, provider, query, user.as_ref()).await
 }
 
 /// The claims of the token in the query, if there is one.
@@ -301,7 +300,7 @@ async fn begin(
     project: &Project,
     provider: &OAuthProvider,
     query: AuthorizeQuery,
-    user_id: Option<UserId>,
+    user: Option<&User>,
 ) -> Result<Authorized, Error> {
     let (state, verifier, now) = (oauth_flow::state(app, &project.id), app.entropy.code(), app.clock.now());
     let callback = oauth_flow::callback(app, &provider.id);
@@ -330,7 +329,8 @@ async fn begin(
         error_redirect_url: query.error_redirect_uri.or(query.error_redirect_url),
         after_callback_redirect_url: query.after_callback_redirect_url,
         provider_scope: query.provider_scope,
-        user_id,
+        user_id: user.map(|user| user.id),
+        epoch: user.map_or(0, |user| user.credential_epoch),
         verifier: app.sealer.seal(&app.entropy, "oauth-verifier", &verifier)?,
         expires_at: after(now, LIFE),
     };

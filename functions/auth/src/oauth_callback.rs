@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 use deserr::Deserr;
 use http::{HeaderMap, Method, StatusCode};
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::client::Caller;
 use shared::http::{Route, TableAction};
 use shared::model::limit::Limit;
@@ -20,7 +20,7 @@ use crate::oauth_authorize::ProviderPath;
 use crate::oauth_flow;
 
 /// What both ways back do to the table.
-pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem];
+pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem];
 
 /// What both ways back say when there is nowhere to send the user.
 pub(crate) const ERRORS: &[&str] = &["OAUTH_STATE_NOT_FOUND", "REDIRECT_URL_NOT_WHITELISTED"];

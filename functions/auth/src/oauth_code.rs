@@ -1,7 +1,7 @@
 //! Our own authorization codes: 64 hexadecimal digits, of which the first half names the user and the second is random, so that the token
 //! endpoint reads code and user at once.
 //!
-//! A code is bound to its project, its redirect URI and its PKCE challenge, lives for five minutes and works once. When it comes a second
+//! A code is bound to its project, its redirect URI, its PKCE challenge and the credential epoch of its user, lives for five minutes and works once. When it comes a second
 //! time somebody has stolen it, and the session that it gave ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
 
 use secrecy::{ExposeSecret as _, SecretString};
@@ -11,11 +11,12 @@ use shared::model::place::Place;
 use shared::model::project::Project;
 use shared::model::provider_sign_in::Refusal;
 use shared::model::redirect::RedirectUrl;
-use shared::model::user::User;
+use shared::model::user::{RestrictedReason, User};
 use shared::oauth::authorization::challenge;
 use shared::product_api::{Error, KnownError};
 use shared::store::accounts::Outcome;
 use shared::store::authorizations::{self, AuthorizationCode, Pending, PendingChange};
+use shared::store::provider_accounts::Holder;
 use shared::store::users::{self, UserRow};
 use shared::store::{self, provider_accounts};
 use subtle::ConstantTimeEq as _;
@@ -81,8 +82,12 @@ impl Redemption {
             return self.revoke(app, project, &stored).await;
         }
         let row = user.ok_or(KnownError::InvalidAuthorizationCode)?;
-        if stored.expires_at <= app.clock.now() {
+        if stored.expires_at <= app.clock.now() || stored.epoch != row.user.credential_epoch {
             return Err(KnownError::InvalidAuthorizationCode.into());
+        }
+        let links = stored.pending.as_ref().is_some_and(|pending| pending.change == PendingChange::Link);
+        if links && row.user.restriction.is_some() {
+            return Err(KnownError::RestrictedUserNotAllowed { restricted_reason: RestrictedReason::RestrictedByAdministrator }.into());
         }
         let (after, done) = self.write(app, project, &stored, &row, place).await?;
         match done {
@@ -124,8 +129,10 @@ impl Redemption {
         let session = NewSession::start(app, project, &after, place);
         let mut writes = vec![authorizations::redeem_code(id, &self.code, session.id())];
         match &stored.pending {
-            None => writes.push(users::exists(id, after.id)),
-            Some(Pending { change: PendingChange::Link, account, .. }) => writes.extend(provider_accounts::attach(id, account, after.id)?),
+            None => writes.push(users::at_epoch(id, after.id, stored.epoch)),
+            Some(Pending { change: PendingChange::Link, account, .. }) => {
+                writes.extend(provider_accounts::attach(id, account, Holder { user_id: after.id, epoch: stored.epoch })?);
+            }
             Some(_) => {}
         }
         if let Some(Pending { account, tokens, .. }) = &stored.pending {

@@ -6,7 +6,7 @@ use shared::model::id::ProviderAccountId;
 use shared::model::provider_account::{Refused, is_account_id};
 use shared::model::user::{MAX_ACCOUNTS, User};
 use shared::product_api::access::{Level, UserRef};
-use shared::product_api::accounts::{With, change_read};
+use shared::product_api::accounts::{With, change_as};
 use shared::product_api::input::rejected;
 use shared::product_api::{Access, Error, KnownError};
 use shared::store::users::UserRow;
@@ -42,7 +42,7 @@ pub(crate) async fn change<L>(
     missing: KnownError,
     change: impl Fn(&mut User) -> Result<(), Refused>,
 ) -> Result<User, Error> {
-    let changed = change_read(app, &access.project.id, row, missing, |user| {
+    let changed = change_as(app, access, row, missing, |user| {
         let before = user.clone();
         change(user).map_err(refusal)?;
         if access.level < Level::Server {

@@ -6,17 +6,18 @@ use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
-use shared::model::code::{Code, Purpose};
+use shared::model::code::Code;
 use shared::model::limit::Limit;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::code_access::{CodeAccess, SignInCode};
+use shared::product_api::{Error, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-otp-check-sign-in-code", "/api/v1/auth/otp/sign-in/check-code")
     .summary("Checks a sign-in code without redeeming it")
     .limit(Limit::Code)
-    .table(&[BatchGetItem, UpdateItem]);
+    .table(&[BatchGetItem, GetItem, UpdateItem]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -30,7 +31,15 @@ pub struct Checked {
     is_code_valid: bool,
 }
 
-pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<CheckCode>) -> Result<Json<Checked>, Error> {
-    let decision = app.store.try_code(&access.project.id, Purpose::SignIn, &body.code, app.clock.now()).await?;
-    Ok(Json(Checked { is_code_valid: decision.is_ok() }))
+pub async fn handle(
+    State(app): State<App>,
+    access: CodeAccess<SignInCode>,
+    Input { body, .. }: Input<CheckCode>,
+) -> Result<Json<Checked>, Error> {
+    let is_code_valid = match access.decide(&app, &body.code).await {
+        Ok(_) => true,
+        Err(Error::Known(_)) => false,
+        Err(error) => return Err(error),
+    };
+    Ok(Json(Checked { is_code_valid }))
 }

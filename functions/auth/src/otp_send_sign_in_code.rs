@@ -27,13 +27,7 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
     .limit(Limit::SendCode)
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::EmailClaim])
-    .errors(&[
-        "MAGIC_LINK_NOT_ENABLED",
-        "USER_EMAIL_ALREADY_EXISTS",
-        "SIGN_UP_NOT_ENABLED",
-        "SIGN_UP_REJECTED",
-        "REDIRECT_URL_NOT_WHITELISTED",
-    ]);
+    .errors(&["MAGIC_LINK_NOT_ENABLED", "SIGN_UP_NOT_ENABLED", "SIGN_UP_REJECTED", "REDIRECT_URL_NOT_WHITELISTED"]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -68,7 +62,7 @@ pub async fn handle(
         return Err(KnownError::MagicLinkNotEnabled.into());
     }
     let claim = access.first_look.email_claim(project, &body.email).await?;
-    may_sign_in(&access.project.config, claim.as_ref(), &body.email)?;
+    may_sign_in(&access.project.config, claim.as_ref())?;
     access.project.redirects().check(&body.callback_url)?;
     let now = app.clock.now();
     if claim.is_none() {
@@ -80,6 +74,7 @@ pub async fn handle(
     let stored = StoredCode {
         purpose: Purpose::SignIn,
         email: body.email,
+        epoch: claim.as_ref().map_or(0, |claim| claim.epoch),
         user_id: claim.map(|claim| claim.user_id),
         channel_id: None,
         expires_at: after(now, Purpose::SignIn.life()),
@@ -90,11 +85,11 @@ pub async fn handle(
     Ok(Json(Sent { nonce: code.nonce() }))
 }
 
-/// Whether an address may sign in by mail: its account's address is verified, or it has none and may sign up.
-pub(crate) fn may_sign_in(config: &ProjectConfig, claim: Option<&EmailClaim>, email: &Email) -> Result<(), KnownError> {
+/// Whether an address may sign in by email: its account has not switched that off, or it has none and may sign up.
+pub(crate) fn may_sign_in(config: &ProjectConfig, claim: Option<&EmailClaim>) -> Result<(), KnownError> {
     match claim {
-        Some(claim) if claim.is_verified => Ok(()),
-        Some(_) => Err(KnownError::UserEmailAlreadyExists { email: email.to_string(), would_work_if_email_was_verified: true }),
+        Some(claim) if claim.refuses_codes => Err(KnownError::MagicLinkNotEnabled),
+        Some(_) => Ok(()),
         None if config.sign_up_enabled => Ok(()),
         None => Err(KnownError::SignUpNotEnabled),
     }

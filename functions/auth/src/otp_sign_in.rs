@@ -1,4 +1,5 @@
-//! `POST /api/v1/auth/otp/sign-in`: redeems a sign-in code; who has no account yet gets one.
+//! `POST /api/v1/auth/otp/sign-in`: redeems a sign-in code; who has no account yet gets one, and whoever proves an address that nobody had
+//! proved becomes the owner of its account ([`ownership`](shared::model::ownership)).
 //!
 //! The code is redeemed in the transaction that begins the session: of many who try, one has a session, and a failure burns no code.
 
@@ -6,16 +7,19 @@ use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use shared::http::{Json, Route};
-use shared::model::code::{Code, Purpose, StoredCode};
+use shared::mail::code::account_claimed;
+use shared::model::code::{Code, Purpose, Rejected, StoredCode};
 use shared::model::id::ProjectId;
 use shared::model::limit::Limit;
+use shared::model::ownership::Proof;
 use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::User;
 use shared::product_api::accounts::{admit, redeemed};
 use shared::product_api::code_access::{CodeAccess, SignInCode};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::accounts::Outcome;
 use shared::store::users::{EmailClaim, UserRow};
 use shared::store::{self, Write, codes, users};
 use utoipa::ToSchema;
@@ -28,14 +32,13 @@ use crate::{mfa_attempt, sign_in_notice};
 pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
     .summary("Signs in with a code from a mail")
     .limit(Limit::Code)
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",
         "VERIFICATION_CODE_EXPIRED",
         "VERIFICATION_CODE_ALREADY_USED",
         "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
         "MAGIC_LINK_NOT_ENABLED",
-        "USER_EMAIL_ALREADY_EXISTS",
         "SIGN_UP_NOT_ENABLED",
         "SIGN_UP_REJECTED",
         "MULTI_FACTOR_AUTHENTICATION_REQUIRED",
@@ -116,27 +119,25 @@ impl Account {
 
 async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &StoredCode, account: Account) -> Result<SignedInOrUp, Error> {
     let project = &access.project.id;
-    may_sign_in(&access.project.config, account.claim.as_ref(), &stored.email)?;
+    may_sign_in(&access.project.config, account.claim.as_ref())?;
     let is_new_user = account.claim.is_none();
     let mut writes = vec![codes::redeem(project, Purpose::SignIn, code)];
-    let user = if is_new_user {
-        sign_up(app, access, stored, &mut writes)?
-    } else {
-        let UserRow { mut user, version, .. } = account.row.ok_or(KnownError::UserNotFound)?;
-        let unchanged = user.otp_enabled;
-        user.otp_enabled = true;
-        writes.push(if unchanged { users::unchanged(project, user.id, version) } else { users::replace(project, &user, version)? });
-        user
+    let (user, before) = match account.claim {
+        None => (sign_up(app, access, stored, &mut writes)?, None),
+        Some(_) => {
+            let row = account.row.ok_or(KnownError::UserNotFound)?;
+            (proved(app, access, stored, &row, &mut writes)?, Some(row))
+        }
     };
     if let Some((attempt, required)) = mfa_attempt::required(app, &access.project, &user, is_new_user)? {
         writes.push(attempt);
-        app.store.transact(writes).await?;
+        write(app, project, before.as_ref(), &user, writes).await?;
         return Err(required.into());
     }
     let session = NewSession::start(app, &access.project, &user, &access.place);
     writes.extend(session.writes(&access.project)?);
     writes.extend(sign_in_notice::write(app, &access.project, &user, &access.place).await?);
-    app.store.transact(writes).await?;
+    write(app, project, before.as_ref(), &user, writes).await?;
     let was_anonymous = access.user.as_ref().is_some_and(|current| current.row.user.is_anonymous && current.row.user.id == user.id);
     if was_anonymous {
         app.store.name_personal_team(project, &user).await;
@@ -144,11 +145,41 @@ async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &Store
     Ok(SignedInOrUp { signed_in: session.signed_in(app, &access.project, &user), is_new_user })
 }
 
+/// The user of an account as the proof of its address by a code leaves it.
+fn proved(app: &App, access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &mut Vec<Write>) -> Result<User, Error> {
+    // A code that was sent to somebody's account is for no other.
+    let is_for = stored.user_id.is_none_or(|user| user == row.user.id);
+    if !is_for || !stored.is_of_epoch(&row.user) {
+        return Err(Rejected::NotFound.into());
+    }
+    let mut user = row.user.clone();
+    let prover = access.prover(&user);
+    let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
+    user.use_email_codes();
+    if proof == Proof::First {
+        writes.extend(account_claimed(app, &access.project.id, &user, app.clock.now())?);
+    }
+    Ok(user)
+}
+
+/// Writes a sign-in, on the condition that the account is still as it was read. The code is the first of `writes`.
+async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &User, mut writes: Vec<Write>) -> Result<(), Error> {
+    let Some(row) = before.filter(|row| row.user != *user) else {
+        writes.extend(before.map(|row| users::unchanged(project, user.id, row.version)));
+        return Ok(app.store.transact(writes).await?);
+    };
+    match app.store.change_account(project, row, user, writes).await? {
+        Outcome::Done => Ok(()),
+        // As when the check that it is unchanged fails: the account is looked at again.
+        _ => Err(store::Error::Conflict(vec![usize::MAX]).into()),
+    }
+}
+
 fn sign_up(app: &App, access: &Access<Client>, stored: &StoredCode, writes: &mut Vec<Write>) -> Result<User, Error> {
     let (mut user, version) = new_user(app, access, app.clock.now());
     user.otp_enabled = true;
     user.add_primary_email(&app.entropy, stored.email.clone(), true);
     admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
-    writes.extend(account_writes(app, access, &mut user, version, &stored.email, true)?);
+    writes.extend(account_writes(app, access, &mut user, version)?);
     Ok(user)
 }

@@ -4,17 +4,18 @@ use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
-use shared::model::code::{Code, Purpose};
+use shared::model::code::Code;
 use shared::model::limit::Limit;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::code_access::{CodeAccess, ResetCode};
+use shared::product_api::{Error, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-check-reset-code", "/api/v1/auth/password/reset/check-code")
     .summary("Checks a password reset code without redeeming it")
     .limit(Limit::Code)
-    .table(&[BatchGetItem, UpdateItem])
+    .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",
         "VERIFICATION_CODE_EXPIRED",
@@ -35,9 +36,9 @@ pub struct ValidResetCode {
 
 pub async fn handle(
     State(app): State<App>,
-    access: Access<Client>,
+    access: CodeAccess<ResetCode>,
     Input { body, .. }: Input<CheckResetCode>,
 ) -> Result<Json<ValidResetCode>, Error> {
-    app.store.try_code(&access.project.id, Purpose::ResetPassword, &body.code, app.clock.now()).await??;
+    access.decide(&app, &body.code).await?;
     Ok(Json(ValidResetCode { is_code_valid: true }))
 }

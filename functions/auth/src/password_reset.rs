@@ -1,14 +1,17 @@
-//! `POST /api/v1/auth/password/reset`: sets a new password with the code from a mail, and ends all sessions.
+//! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email, and ends all sessions. Whoever proves by it an
+//! address that nobody had proved becomes the owner of the account ([`ownership`](shared::model::ownership)).
 //!
 //! The password is checked before the code is redeemed, so that one that is too short burns nothing (WIRE.md, decision 7).
 
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
-use shared::model::code::{Code, Purpose};
+use shared::mail::code::account_claimed;
+use shared::model::code::{Code, Purpose, Rejected};
 use shared::model::limit::Limit;
+use shared::model::ownership::Proof;
 use shared::model::password::Password;
 use shared::product_api::accounts::{With, change_read, redeemed};
 use shared::product_api::code_access::{CodeAccess, ResetCode};
@@ -20,7 +23,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/password/reset")
     .summary("Sets a new password with the code from a mail")
     .limit(Limit::Code)
-    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",
         "VERIFICATION_CODE_EXPIRED",
@@ -54,12 +57,15 @@ pub async fn handle(
     let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
     let result = change_read(&app, project, row, KnownError::VerificationCodeNotFound, |user| {
-        // Whoever reads the mails of an address that the user has given up is not the user.
-        if !user.channel_of(&stored.email).is_some_and(|channel| channel.used_for_auth) {
-            return Err(KnownError::VerificationCodeNotFound.into());
+        if !stored.is_of_epoch(user) {
+            return Err(Rejected::NotFound.into());
         }
+        // Whoever reads the emails of an address that the user has given up is not the user.
+        let prover = access.access.prover(user);
+        let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
         user.set_password(hash.clone(), None);
-        Ok(With(vec![codes::redeem(project, Purpose::ResetPassword, &body.code)]))
+        let told = if proof == Proof::First { account_claimed(&app, project, user, app.clock.now())? } else { None };
+        Ok(With([codes::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(told).collect()))
     });
     redeemed(result.await)?;
     Ok(Json(SUCCESS))

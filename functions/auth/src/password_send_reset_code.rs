@@ -54,8 +54,8 @@ pub async fn handle(
     let claim = access.first_look.email_claim(project, &body.email).await?;
     let now = app.clock.now();
     let exists = claim.is_some();
-    let user_id = claim.map_or_else(|| UserId::from(app.entropy.uuid()), |claim| claim.user_id);
-    let stored = stored(body.email, user_id, now);
+    let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
+    let stored = stored(body.email, user_id, epoch, now);
     let writes = if exists {
         code::writes(&app, project, access.level, &stored, Builtin::ResetPassword, &body.callback_url, now)?.1
     } else {
@@ -65,7 +65,7 @@ pub async fn handle(
     Ok(Json(MaybeSent { success: "maybe, only if user with e-mail exists" }))
 }
 
-fn stored(email: Email, user_id: UserId, now: Timestamp) -> StoredCode {
+fn stored(email: Email, user_id: UserId, epoch: u64, now: Timestamp) -> StoredCode {
     let expires_at = after(now, Purpose::ResetPassword.life());
-    StoredCode { purpose: Purpose::ResetPassword, email, user_id: Some(user_id), channel_id: None, expires_at, used: false }
+    StoredCode { purpose: Purpose::ResetPassword, email, user_id: Some(user_id), channel_id: None, expires_at, used: false, epoch }
 }

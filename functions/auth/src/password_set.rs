@@ -1,19 +1,19 @@
-//! `POST /api/v1/auth/password/set`: gives a user without a password its first. Sessions go on.
+//! `POST /api/v1/auth/password/set`: gives a user without a password its first. Sessions go on; codes do not.
 
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::password::Password;
-use shared::product_api::accounts::{With, change_read};
+use shared::product_api::accounts::{With, change_as};
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password/set")
     .summary("Gives the signed-in user a first password")
-    .table(&[BatchGetItem, GetItem, UpdateItem])
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
@@ -44,11 +44,12 @@ pub async fn handle(
         return Err(KnownError::UserHasPassword.into());
     }
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
-    change_read(&app, &access.project.id, row.clone(), KnownError::UserAuthenticationRequired, |user| {
+    change_as(&app, &access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         if user.password.is_some() {
             return Err(KnownError::UserHasPassword.into());
         }
         user.password = Some(hash.clone());
+        user.raise_epoch();
         Ok(With::default())
     })
     .await?;

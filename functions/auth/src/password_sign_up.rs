@@ -75,11 +75,11 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     user.add_primary_email(&app.entropy, body.email.clone(), false);
     admit(config, &mut user, AuthMethod::Password, &access.place)?;
     user.password = Some(app.hasher.hash(&app.entropy, body.password.secret()).await);
-    let mut writes = account_writes(&app, &access, &mut user, version, &body.email, false)?;
+    let mut writes = account_writes(&app, &access, &mut user, version)?;
     let session = NewSession::start(&app, &access.project, &user, &access.place);
     writes.extend(session.writes(&access.project)?);
     if let (Some(callback), Some(channel)) = (&body.verification_callback_url, user.primary()) {
-        writes.extend(code::verification(&app, &access.project.id, access.level, user.id, channel, callback, now)?);
+        writes.extend(code::verification(&app, &access.project.id, access.level, &user, channel, callback, now)?);
     }
     match app.store.transact(writes).await {
         Ok(()) => {
@@ -107,20 +107,13 @@ pub(crate) fn new_user<L>(app: &App, access: &Access<L>, now: Timestamp) -> (Use
     }
 }
 
-/// Claims the address, first, and writes the user; one that is new with what the project gives it.
-pub(crate) fn account_writes<L>(
-    app: &App,
-    access: &Access<L>,
-    user: &mut User,
-    version: Option<u64>,
-    email: &Email,
-    is_verified: bool,
-) -> Result<Vec<Write>, store::Error> {
+/// Claims the primary address, first, and writes the user; one that is new with what the project gives it.
+pub(crate) fn account_writes<L>(app: &App, access: &Access<L>, user: &mut User, version: Option<u64>) -> Result<Vec<Write>, store::Error> {
     let project = &access.project.id;
-    let claim = users::claim_email(project, email, &EmailClaim { user_id: user.id, is_verified })?;
+    let claim = user.primary().map(|channel| users::claim_email(project, &channel.value, &EmailClaim::of(user, channel))).transpose()?;
     let Some(version) = version else {
         let gifts = welcome(app, &access.project, user)?;
-        return Ok([claim, users::create(project, user)?].into_iter().chain(gifts).collect());
+        return Ok(claim.into_iter().chain([users::create(project, user)?]).chain(gifts).collect());
     };
-    Ok(vec![claim, users::replace(project, user, version)?])
+    Ok(claim.into_iter().chain([users::replace(project, user, version)?]).collect())
 }

@@ -7,11 +7,11 @@ use http::HeaderMap;
 use secrecy::SecretString;
 use shared::App;
 use shared::crypto::password::Verdict;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::id::{SessionId, UserId};
 use shared::model::password::Password;
-use shared::product_api::accounts::{With, change_read};
+use shared::product_api::accounts::{With, change_as};
 use shared::product_api::family::header;
 use shared::product_api::limits::Failures;
 use shared::product_api::literal::{SUCCESS, Success};
@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/password/update")
     .summary("Replaces the password of the signed-in user")
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
@@ -62,7 +62,7 @@ pub async fn handle(
         return Err(KnownError::PasswordConfirmationMismatch.into());
     }
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
-    change_read(&app, &access.project.id, row.clone(), KnownError::UserAuthenticationRequired, |user| {
+    change_as(&app, &access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         // Whoever changed the password meanwhile has not proved this one.
         if user.password.as_ref() != Some(old) {
             return Err(KnownError::PasswordConfirmationMismatch.into());

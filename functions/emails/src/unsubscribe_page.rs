@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use http::StatusCode;
 use shared::App;
-use shared::http::Page;
+use shared::http::{Page, escape_html};
 use shared::model::code::{Code, Rejected};
 use shared::model::outbox::Category;
 use shared::product_api::error::ErrorCode;
@@ -20,8 +20,6 @@ pub struct LinkQuery {
     pub(crate) code: Code,
 }
 
-const PAGE: &str = include_str!("unsubscribe_page.html");
-
 /// What the link of a mail is for, or the page that says why it is for nothing.
 pub(crate) async fn find(app: &App, code: &Code) -> Result<Result<UnsubscribeLink, Response>, Error> {
     let rejected = match app.store.unsubscribe_link(code).await? {
@@ -31,7 +29,7 @@ pub(crate) async fn find(app: &App, code: &Code) -> Result<Result<UnsubscribeLin
     };
     let error = KnownError::from(rejected);
     let text = "Follow the link of a newer mail, or change what you get in the settings of your account.";
-    let mut answer = page(error.status(), "This link does not work any more", &format!("<p>{text}</p>")).into_response();
+    let mut answer = Page::of(error.status(), "This link does not work any more", &format!("<p>{text}</p>")).into_response();
     answer.extensions_mut().insert(ErrorCode(error.code()));
     Ok(Err(answer))
 }
@@ -41,19 +39,19 @@ pub(crate) fn question(project: &str, category: Category) -> Page {
     let body = format!(
         "<p>{} will not send you {} mails any more. Mails that belong to using your account still come.</p>\n\
          <form method=\"post\"><button>Unsubscribe</button></form>",
-        escape(project),
+        escape_html(project),
         noun(category),
     );
-    page(StatusCode::OK, "Unsubscribe?", &body)
+    Page::of(StatusCode::OK, "Unsubscribe?", &body)
 }
 
 pub(crate) fn done(category: Category) -> Page {
-    page(StatusCode::OK, "You are unsubscribed", &format!("<p>You will not get {} mails any more.</p>", noun(category)))
+    Page::of(StatusCode::OK, "You are unsubscribed", &format!("<p>You will not get {} mails any more.</p>", noun(category)))
 }
 
 pub(crate) fn used() -> Page {
     let text = "This link was used before, and works once. What you get is in the settings of your account.";
-    page(StatusCode::OK, "You have unsubscribed already", &format!("<p>{text}</p>"))
+    Page::of(StatusCode::OK, "You have unsubscribed already", &format!("<p>{text}</p>"))
 }
 
 fn noun(category: Category) -> &'static str {
@@ -61,13 +59,4 @@ fn noun(category: Category) -> &'static str {
         Category::Transactional => "transactional",
         Category::Marketing => "marketing",
     }
-}
-
-/// `title` and `body` are HTML.
-fn page(status: StatusCode, title: &str, body: &str) -> Page {
-    Page { status, html: PAGE.replace("{title}", title).replace("{body}", body) }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#x27;")
 }

@@ -5,17 +5,18 @@ use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
-use shared::model::code::{Code, Purpose};
+use shared::model::code::Code;
 use shared::model::limit::Limit;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::code_access::{CodeAccess, VerificationCode};
+use shared::product_api::{Error, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-check-code", "/api/v1/contact-channels/verify/check-code")
     .summary("Checks a verification code without redeeming it")
     .limit(Limit::Code)
-    .table(&[BatchGetItem, UpdateItem])
+    .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",
         "VERIFICATION_CODE_EXPIRED",
@@ -36,9 +37,9 @@ pub struct ValidVerificationCode {
 
 pub async fn handle(
     State(app): State<App>,
-    access: Access<Client>,
+    access: CodeAccess<VerificationCode>,
     Input { body, .. }: Input<CheckVerificationCode>,
 ) -> Result<Json<ValidVerificationCode>, Error> {
-    app.store.try_code(&access.project.id, Purpose::VerifyEmail, &body.code, app.clock.now()).await??;
+    access.decide(&app, &body.code).await?;
     Ok(Json(ValidVerificationCode { is_code_valid: true }))
 }

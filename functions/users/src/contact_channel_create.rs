@@ -1,4 +1,5 @@
-//! `POST /api/v1/contact-channels`: adds an address to a user. Of many who want one for signing in at once, one gets it.
+//! `POST /api/v1/contact-channels`: adds an address to a user. One that a client adds for signing in signs in once it is verified, and
+//! whoever verifies it first has it; one that a server adds does at once.
 
 use axum::extract::State;
 use deserr::Deserr;
@@ -38,7 +39,8 @@ pub struct CreateContactChannel {
     #[deserr(rename = "type")]
     #[schema(rename = "type")]
     _type: ChannelType,
-    /// Whether the address signs in. Of all users of a project, one signs in with an address.
+    /// Whether the address is to sign in: of all users of a project, one does with an address. With client access it does once it is
+    /// verified.
     used_for_auth: bool,
     /// The one that was primary is no longer.
     #[deserr(default)]
@@ -64,7 +66,7 @@ pub async fn handle(
         is_verified: body.is_verified.unwrap_or(false),
         is_primary: body.is_primary.unwrap_or(false),
     };
-    let user = change(&app, &access, row, missing, Some(&new.value), |user| user.add_channel(id, new.clone())).await?;
+    let user = change(&app, &access, row, missing, Some(&new.value), |user| user.add_channel(id, new.clone(), access.author())).await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Created(ContactChannel::of(user_id, channel)))
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::product_api::accounts::read;
 use shared::product_api::input::{Ignored, Nothing};
@@ -13,7 +13,7 @@ use crate::contact_channels::{ChannelPath, change};
 
 pub const ROUTE: Route = Route::delete("users-contact-channel-delete", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Removes a contact channel")
-    .table(&[BatchGetItem, DeleteItem, GetItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "CONTACT_CHANNEL_NOT_FOUND"]);
 

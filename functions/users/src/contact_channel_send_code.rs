@@ -6,10 +6,9 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use shared::http::{Json, Named, Route};
 use shared::mail::code;
-use shared::model::id::UserId;
 use shared::model::limit::Limit;
 use shared::model::redirect::RedirectUrl;
-use shared::model::user::Channel;
+use shared::model::user::{Channel, User};
 use shared::product_api::accounts::read;
 use shared::product_api::input::Nothing;
 use shared::product_api::literal::{SUCCESS, Success};
@@ -48,14 +47,14 @@ pub async fn handle(
     let user_id = access.user_id(path.user_id)?;
     let row = read(&access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?;
     let channel = row.user.channel(path.contact_channel_id).ok_or(KnownError::ContactChannelNotFound)?;
-    send(&app, &access, user_id, channel, &body.callback_url).await
+    send(&app, &access, &row.user, channel, &body.callback_url).await
 }
 
 /// Writes the code and its mail.
 pub(crate) async fn send<L>(
     app: &App,
     access: &Access<L>,
-    user: UserId,
+    user: &User,
     channel: &Channel,
     callback: &RedirectUrl,
 ) -> Result<Json<Success>, Error> {

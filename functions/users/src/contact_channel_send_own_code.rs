@@ -36,7 +36,7 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
     match user.primary() {
-        Some(primary) if primary.value == body.email => send(&app, &access, user.id, primary, &body.callback_url).await,
+        Some(primary) if primary.value == body.email => send(&app, &access, user, primary, &body.callback_url).await,
         primary => {
             let primary_email = primary.map(|channel| channel.value.to_string());
             Err(KnownError::EmailIsNotPrimaryEmail { email: body.email.to_string(), primary_email }.into())

@@ -56,7 +56,7 @@ pub async fn handle(
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let patch =
         ChannelPatch { value: body.value, used_for_auth: body.used_for_auth, is_verified: body.is_verified, is_primary: body.is_primary };
-    let user = change(&app, &access, row, missing, None, |user| user.change_channel(id, patch.clone())).await?;
+    let user = change(&app, &access, row, missing, None, |user| user.change_channel(id, patch.clone(), access.author())).await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Json(ContactChannel::of(user_id, channel)))
 }

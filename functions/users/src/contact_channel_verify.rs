@@ -1,13 +1,15 @@
-//! `POST /api/v1/contact-channels/verify`: redeems the code of a verification mail. It does not sign in.
+//! `POST /api/v1/contact-channels/verify`: redeems the code of a verification email. It does not sign in, and it never makes
+//! anybody the owner of an account: people open the email in another browser than the one they signed up in. Whoever has no such account
+//! releases the address by another link of the same email.
 
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
-use shared::model::code::{Code, Purpose};
+use shared::model::code::{Code, Purpose, Rejected};
 use shared::model::limit::Limit;
-use shared::product_api::accounts::{With, change_read, redeemed};
+use shared::product_api::accounts::{With, redeemed, verify_read};
 use shared::product_api::code_access::{CodeAccess, VerificationCode};
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Error, Input, KnownError};
@@ -24,6 +26,7 @@ pub const ROUTE: Route = Route::post("users-contact-channel-verify", "/api/v1/co
         "VERIFICATION_CODE_ALREADY_USED",
         "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
         "CONTACT_CHANNEL_NOT_FOUND",
+        "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",
     ]);
 
 #[derive(Deserr, ToSchema)]
@@ -40,7 +43,10 @@ pub async fn handle(
     let project = &access.access.project.id;
     let (stored, row) = access.decide(&app, &body.code).await?;
     let row = row.ok_or(KnownError::ContactChannelNotFound)?;
-    let result = change_read(&app, project, row, KnownError::ContactChannelNotFound, |user| {
+    let result = verify_read(&app, project, row, KnownError::ContactChannelNotFound, |user| {
+        if !stored.is_of_epoch(user) {
+            return Err(Rejected::NotFound.into());
+        }
         if !user.verify_email(&stored.email) {
             return Err(KnownError::ContactChannelNotFound.into());
         }

@@ -7,7 +7,7 @@ use shared::model::email::Email;
 use shared::model::id::ChannelId;
 use shared::model::user::{MAX_CHANNELS, User};
 use shared::product_api::access::{Level, UserRef};
-use shared::product_api::accounts::{With, change_read};
+use shared::product_api::accounts::{With, change_as};
 use shared::product_api::input::Problems;
 use shared::product_api::{Access, Error, KnownError};
 use shared::store::users::UserRow;
@@ -42,14 +42,14 @@ pub(crate) async fn change<L>(
     value: Option<&Email>,
     change: impl Fn(&mut User) -> Result<(), Refused>,
 ) -> Result<User, Error> {
-    let changed = change_read(app, &access.project.id, row, missing, |user| {
+    let changed = change_as(app, access, row, missing, |user| {
         change(user).map_err(refusal)?;
         Ok(With::default())
     });
     match changed.await {
         Ok(row) => Ok(row.user),
         Err(Error::Known(KnownError::UserEmailAlreadyExists { .. })) => {
-            // Whoever has the address keeps it, verified or not: nothing that this user may verify would make the change work.
+            // A server's word does not take an address from anybody; a user's own is a wish, which takes none before it is verified.
             Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
                 r#type: "email",
                 contact_channel_value: value.map(ToString::to_string),

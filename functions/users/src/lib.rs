@@ -5,6 +5,8 @@ pub mod contact_channel_create;
 pub mod contact_channel_delete;
 pub mod contact_channel_list;
 pub mod contact_channel_read;
+pub mod contact_channel_release;
+pub mod contact_channel_release_show;
 pub mod contact_channel_send_code;
 pub mod contact_channel_send_own_code;
 pub mod contact_channel_update;
@@ -13,6 +15,7 @@ mod contact_channels;
 pub mod me_delete;
 pub mod me_read;
 pub mod me_update;
+mod release_page;
 mod user_change;
 pub mod user_create;
 pub mod user_delete;
@@ -43,4 +46,6 @@ pub fn operations(register: &mut impl Register) {
     register.operation(contact_channel_send_own_code::ROUTE, contact_channel_send_own_code::handle);
     register.operation(contact_channel_verify::ROUTE, contact_channel_verify::handle);
     register.operation(contact_channel_check_code::ROUTE, contact_channel_check_code::handle);
+    register.operation(contact_channel_release_show::ROUTE, contact_channel_release_show::handle);
+    register.operation(contact_channel_release::ROUTE, contact_channel_release::handle);
 }

@@ -34,6 +34,6 @@ pub async fn handle(
     let row = access.own_user()?.row.clone();
     let new = UserChange::new(&app, &access, row.user.id, input).await?;
     let project = &access.project;
-    let (row, team) = Box::pin(new.make(&app, project, row, KnownError::CannotGetOwnUserWithoutUser)).await?;
+    let (row, team) = Box::pin(new.make(&app, &access, row, KnownError::CannotGetOwnUserWithoutUser)).await?;
     Ok(Json(UserView::of(&row.user, row.last_active_at, &project.config, access.level, team.as_ref())))
 }

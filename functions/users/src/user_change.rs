@@ -13,8 +13,7 @@ use shared::model::team::Team;
 use shared::model::user::{MAX_CHANNELS, User};
 use shared::model::user_input::UserInput;
 use shared::model::user_patch::{Refused, UserPatch};
-use shared::product_api::access::Level;
-use shared::product_api::accounts::{With, change_read, selected_team};
+use shared::product_api::accounts::{With, change_as, selected_team};
 use shared::product_api::teams::no_member;
 use shared::product_api::{Access, Error, KnownError};
 use shared::store::users::UserRow;
@@ -37,8 +36,7 @@ impl UserChange {
         };
         let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
         let image = NewImage::of(&input.profile_image_url, Upload::digest, url);
-        let first_email_signs_in = access.level >= Level::Server;
-        Ok(Self { patch: UserPatch { input, password, totp, image, first_email_signs_in } })
+        Ok(Self { patch: UserPatch { input, password, totp, image, author: access.author() } })
     }
 
     /// Changes the user, and says what else is written with it.
@@ -68,13 +66,14 @@ impl UserChange {
     }
 
     /// Makes the change of a user who was read, and gives the user with the team that it has selected then.
-    pub(crate) async fn make(
+    pub(crate) async fn make<L>(
         &self,
         app: &App,
-        project: &Project,
+        access: &Access<L>,
         row: UserRow,
         missing: KnownError,
     ) -> Result<(UserRow, Option<Team>), Error> {
+        let project = &access.project;
         let (id, selected) = (row.user.id, self.selected(&row.user));
         let team = async {
             match selected {
@@ -82,7 +81,7 @@ impl UserChange {
                 None => Ok::<_, Error>(None),
             }
         };
-        let change = change_read(app, &project.id, row, missing, |user| self.apply(app, project, user));
+        let change = change_as(app, access, row, missing, |user| self.apply(app, project, user));
         match (tokio::join!(change, team), &self.patch.input.selected_team_id) {
             ((Ok(row), team), _) => {
                 // The change is made, and only that decides what is answered: a read that failed beside it is made again.

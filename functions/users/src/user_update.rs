@@ -40,6 +40,6 @@ pub async fn handle(
     let id = access.user_id(path.user_id)?;
     let new = UserChange::new(&app, &access, id, body.0).await?;
     let row = read(&access, id).await?.ok_or(KnownError::UserNotFound)?;
-    let (row, team) = Box::pin(new.make(&app, project, row, KnownError::UserNotFound)).await?;
+    let (row, team) = Box::pin(new.make(&app, &access, row, KnownError::UserNotFound)).await?;
     Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref())))
 }

@@ -28,6 +28,20 @@ pub struct Page {
     pub html: String,
 }
 
+const PAGE: &str = include_str!("page.html");
+
+impl Page {
+    /// `title` and `body` are HTML.
+    pub fn of(status: StatusCode, title: &str, body: &str) -> Self {
+        Self { status, html: PAGE.replace("{title}", title).replace("{body}", body) }
+    }
+}
+
+/// A text as HTML.
+pub fn escape_html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#x27;")
+}
+
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
 

@@ -22,7 +22,8 @@ pub struct Sources<'a> {
 pub const THEME: &str = include_str!("templates/theme.mjml");
 
 impl Builtin {
-    pub const ALL: [Self; 5] = [Self::VerifyEmail, Self::SignIn, Self::ResetPassword, Self::TeamInvitation, Self::NewSignIn];
+    pub const ALL: [Self; 6] =
+        [Self::VerifyEmail, Self::SignIn, Self::ResetPassword, Self::TeamInvitation, Self::NewSignIn, Self::AccountClaimed];
 
     /// The id of its template; published SDKs know the first four.
     pub fn id(self) -> Uuid {
@@ -32,6 +33,7 @@ impl Builtin {
             Self::ResetPassword => uuid!("a70fb3a4-56c1-4e42-af25-49d25603abd0"),
             Self::TeamInvitation => uuid!("e84de395-2076-4831-9c19-8e9a96a868e4"),
             Self::NewSignIn => uuid!("5c8c2f1e-64a7-4a0e-9d4b-0b6f3a1d7e52"),
+            Self::AccountClaimed => uuid!("0d3b7c64-9a1e-4f25-8b6d-2c5e7f90a184"),
         }
     }
 
@@ -42,6 +44,7 @@ impl Builtin {
             Self::ResetPassword => "Password reset",
             Self::TeamInvitation => "Team invitation",
             Self::NewSignIn => "New sign-in",
+            Self::AccountClaimed => "Account claimed",
         }
     }
 
@@ -54,6 +57,8 @@ impl Builtin {
                 "address": "203.0.113.7",
                 "place": "Lisbon, PT",
             }),
+            Self::AccountClaimed => json!({ "email": "ada@example.com", "has_password": false }),
+            Self::VerifyEmail => json!({ "link": link, "otp": "2H7BKQ", "email": "ada@example.com", "not_me_link": link }),
             Self::TeamInvitation => json!({ "link": link, "email": "ada@example.com", "team_display_name": "Analytical Engines" }),
             _ => json!({ "link": link, "otp": "2H7BKQ", "email": "ada@example.com" }),
         }
@@ -85,6 +90,11 @@ impl Builtin {
                 "New sign-in to {{ project.display_name }}",
                 include_str!("templates/new-sign-in.html"),
                 include_str!("templates/new-sign-in.txt"),
+            ),
+            Self::AccountClaimed => (
+                "Your account at {{ project.display_name }}",
+                include_str!("templates/account-claimed.html"),
+                include_str!("templates/account-claimed.txt"),
             ),
         };
         Sources { subject, html, text: Some(text) }

@@ -2,17 +2,18 @@
 //! counted in the same transaction, so nothing mails a code uncounted.
 
 use jiff::Timestamp;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::App;
 use crate::model::code::{Code, Purpose, StoredCode};
-use crate::model::id::{EmailId, ProjectId, UserId};
+use crate::model::id::{EmailId, ProjectId};
 use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use crate::model::redirect::RedirectUrl;
 use crate::model::session::after;
-use crate::model::user::Channel;
+use crate::model::user::{Channel, User};
 use crate::product_api::access::Level;
 use crate::product_api::limits;
+use crate::store::release_links::{self, ReleaseLink};
 use crate::store::{self, Write, codes, outbox};
 
 /// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code` (SPEC.md, Endpoints). How many
@@ -26,7 +27,7 @@ pub fn writes(
     callback: &RedirectUrl,
     now: Timestamp,
 ) -> Result<(Code, Vec<Write>), store::Error> {
-    let (code, entry) = code_and_entry(app, stored, mail, callback, now);
+    let (code, entry) = code_and_entry(app, stored, mail, callback, Map::new(), now);
     let mail = outbox::create(project, &entry)?;
     let writes = with_mail(app, project, level, stored, &code, mail)?;
     Ok((code, writes))
@@ -42,7 +43,7 @@ pub fn decoys(
     callback: &RedirectUrl,
     now: Timestamp,
 ) -> Result<Vec<Write>, store::Error> {
-    let (code, entry) = code_and_entry(app, stored, mail, callback, now);
+    let (code, entry) = code_and_entry(app, stored, mail, callback, Map::new(), now);
     with_mail(app, project, level, stored, &code, outbox::create_decoy(project, &entry, now)?)
 }
 
@@ -59,13 +60,21 @@ fn with_mail(
     Ok([codes::create(project, code, stored)?, mail].into_iter().chain(count).collect())
 }
 
-fn code_and_entry(app: &App, stored: &StoredCode, mail: Builtin, callback: &RedirectUrl, now: Timestamp) -> (Code, OutboxEntry) {
+fn code_and_entry(
+    app: &App,
+    stored: &StoredCode,
+    mail: Builtin,
+    callback: &RedirectUrl,
+    more: Map<String, Value>,
+    now: Timestamp,
+) -> (Code, OutboxEntry) {
     let code = Code::new(app.entropy.code());
-    let variables = Map::from_iter([
+    let mut variables = Map::from_iter([
         ("link".to_owned(), json!(callback.with_query("code", code.text()))),
         ("otp".to_owned(), json!(code.typed())),
         ("email".to_owned(), json!(stored.email)),
     ]);
+    variables.extend(more);
     let emails = vec![stored.email.clone()];
     let to = match stored.user_id {
         Some(user_id) => Recipients::UserCustomEmails { user_id, emails },
@@ -83,12 +92,15 @@ fn code_and_entry(app: &App, stored: &StoredCode, mail: Builtin, callback: &Redi
     (code, OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now))
 }
 
-/// Writes a code that verifies an address of a user, and its mail.
+/// Where the link of a verification email leads that releases the address.
+pub const RELEASE_PATH: &str = "/api/v1/contact-channels/release-link";
+
+/// Writes a code that verifies an address of a user, and its email, with a link for whoever has no such account.
 pub fn verification(
     app: &App,
     project: &ProjectId,
     level: Level,
-    user: UserId,
+    user: &User,
     channel: &Channel,
     callback: &RedirectUrl,
     now: Timestamp,
@@ -96,10 +108,43 @@ pub fn verification(
     let stored = StoredCode {
         purpose: Purpose::VerifyEmail,
         email: channel.value.clone(),
-        user_id: Some(user),
+        user_id: Some(user.id),
         channel_id: Some(channel.id),
         expires_at: after(now, Purpose::VerifyEmail.life()),
         used: false,
+        epoch: user.credential_epoch,
     };
-    writes(app, project, level, &stored, Builtin::VerifyEmail, callback, now).map(|(_, writes)| writes)
+    let release = Code::new(app.entropy.code());
+    let link = ReleaseLink {
+        project_id: project.clone(),
+        user_id: user.id,
+        channel_id: channel.id,
+        email: channel.value.clone(),
+        expires_at: after(now, release_links::LIFE),
+        used: false,
+    };
+    let url = format!("{}{RELEASE_PATH}?code={}", app.settings.api_url, release.text());
+    let more = Map::from_iter([("not_me_link".to_owned(), json!(url))]);
+    let (code, entry) = code_and_entry(app, &stored, Builtin::VerifyEmail, callback, more, now);
+    let mut writes = with_mail(app, project, level, &stored, &code, outbox::create(project, &entry)?)?;
+    writes.push(release_links::create(&release, &link)?);
+    Ok(writes)
+}
+
+/// The email that tells an address of the account that it has just become the owner of.
+pub fn account_claimed(app: &App, project: &ProjectId, user: &User, now: Timestamp) -> Result<Option<Write>, store::Error> {
+    let Some(channel) = user.primary() else { return Ok(None) };
+    let new = NewEntry {
+        to: Recipients::UserCustomEmails { user_id: user.id, emails: vec![channel.value.clone()] },
+        source: Source::builtin(Builtin::AccountClaimed),
+        variables: Map::from_iter([
+            ("email".to_owned(), json!(channel.value)),
+            ("has_password".to_owned(), json!(user.password.is_some())),
+        ]),
+        category: Category::Transactional,
+        is_high_priority: true,
+        created_with: CreatedWith::ProgrammaticCall,
+        scheduled_at: None,
+    };
+    outbox::create(project, &OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now)).map(Some)
 }

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::email::Email;
 use super::id::{ChannelId, UserId};
+use super::ownership::{Author, Standing};
 use super::user::{Channel, MAX_CHANNELS, User};
 
 /// A channel that is to be added.
@@ -55,7 +56,8 @@ pub struct ContactChannel {
     pub id: ChannelId,
     pub value: Email,
     pub r#type: ChannelType,
-    /// Whether the address signs in: with a password, a code or a link. Of all users of a project, one signs in with it.
+    /// Whether the address is to sign in: with a password, a code or a link. Of all users of a project, one signs in with it. What a
+    /// client asks for takes effect when the address is verified.
     pub used_for_auth: bool,
     pub is_verified: bool,
     pub is_primary: bool,
@@ -76,7 +78,8 @@ impl ContactChannel {
 }
 
 impl User {
-    pub fn add_channel(&mut self, id: ChannelId, new: NewChannel) -> Result<(), Refused> {
+    pub fn add_channel(&mut self, id: ChannelId, new: NewChannel, author: Author) -> Result<(), Refused> {
+        let before = self.clone();
         if self.channel_of(&new.value).is_some() {
             return Err(Refused::Duplicate);
         }
@@ -87,31 +90,54 @@ impl User {
         if is_primary {
             self.demote();
         }
-        self.channels.push(Channel { id, value, used_for_auth, is_verified, is_primary });
+        self.channels.push(Channel { id, value, used_for_auth, is_verified, is_primary, standing: author.standing() });
+        self.raise_epoch_if_addresses_went(&before);
         Ok(())
     }
 
-    pub fn change_channel(&mut self, id: ChannelId, patch: ChannelPatch) -> Result<(), Refused> {
+    pub fn change_channel(&mut self, id: ChannelId, patch: ChannelPatch, author: Author) -> Result<(), Refused> {
+        let before = self.clone();
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;
-        let value = patch.value.unwrap_or_else(|| self.channels[position].value.clone());
+        let value = patch.value.clone().unwrap_or_else(|| self.channels[position].value.clone());
         if self.channel_of(&value).is_some_and(|other| other.id != id) {
             return Err(Refused::Duplicate);
         }
         if patch.is_primary == Some(true) {
             self.demote();
         }
+        let standing = self.standing_after(&self.channels[position], &value, &patch, author);
         let channel = &mut self.channels[position];
         let is_verified = channel.is_verified && channel.value == value;
+        channel.standing = standing;
         channel.is_verified = patch.is_verified.unwrap_or(is_verified);
         channel.value = value;
         channel.used_for_auth = patch.used_for_auth.unwrap_or(channel.used_for_auth);
         channel.is_primary = patch.is_primary.unwrap_or(channel.is_primary);
+        self.raise_epoch_if_addresses_went(&before);
         Ok(())
+    }
+
+    /// The standing of a channel that is changed. What a user asks for is a wish; only the one address that an account signs in with
+    /// may be replaced by another at once, as if the account had been made with it, so that nobody is locked out by a corrected typo.
+    fn standing_after(&self, channel: &Channel, value: &Email, patch: &ChannelPatch, author: Author) -> Standing {
+        let starts = patch.used_for_auth == Some(true) && !channel.used_for_auth;
+        let is_other = *value != channel.value;
+        match author {
+            Author::Server if is_other || patch.used_for_auth.is_some() || patch.is_verified.is_some() => Standing::Assigned,
+            Author::User if is_other && channel.signs_in() => {
+                let is_only = self.channels.iter().filter(|channel| channel.signs_in()).count() == 1;
+                if is_only { Standing::Provisional } else { Standing::Wished }
+            }
+            Author::User if is_other || starts => Standing::Wished,
+            _ => channel.standing,
+        }
     }
 
     pub fn remove_channel(&mut self, id: ChannelId) -> Result<(), Refused> {
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;
+        let before = self.clone();
         self.channels.remove(position);
+        self.raise_epoch_if_addresses_went(&before);
         Ok(())
     }
 }

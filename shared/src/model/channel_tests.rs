@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::channel::{ChannelPatch, NewChannel, Refused};
 use super::email::Email;
 use super::id::ChannelId;
+use super::ownership::Author;
 use super::user::{Channel, MAX_CHANNELS, User};
 use crate::entropy::Entropy;
 
@@ -25,29 +26,30 @@ fn new(number: u8) -> NewChannel {
 /// A user with channels 0 and 1, of which 0 is primary, verified and used for signing in.
 fn user() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
-    user.add_channel(id(0), NewChannel { used_for_auth: true, is_verified: true, is_primary: true, ..new(0) }).expect("added");
-    user.add_channel(id(1), new(1)).expect("added");
+    user.add_channel(id(0), NewChannel { used_for_auth: true, is_verified: true, is_primary: true, ..new(0) }, Author::Server)
+        .expect("added");
+    user.add_channel(id(1), new(1), Author::Server).expect("added");
     user
 }
 
 fn changed(number: u8, patch: ChannelPatch) -> Result<User, Refused> {
     let mut user = user();
-    user.change_channel(id(number), patch).map(|()| user)
+    user.change_channel(id(number), patch, Author::Server).map(|()| user)
 }
 
 #[test]
 fn a_channel_is_added_at_the_end_and_is_primary_only_when_asked_for() {
     let mut user = user();
-    user.add_channel(id(2), new(2)).expect("added");
+    user.add_channel(id(2), new(2), Author::Server).expect("added");
     assert_eq!(user.channels.iter().map(|channel| channel.id).collect::<Vec<_>>(), [id(0), id(1), id(2)]);
     assert_eq!(user.primary().map(|channel| channel.id), Some(id(0)));
-    user.add_channel(id(3), NewChannel { is_primary: true, ..new(3) }).expect("added");
+    user.add_channel(id(3), NewChannel { is_primary: true, ..new(3) }, Author::Server).expect("added");
     assert_eq!(user.primary().map(|channel| channel.id), Some(id(3)));
 }
 
 #[test]
 fn a_value_is_had_once() {
-    assert_eq!(user().add_channel(id(2), new(1)), Err(Refused::Duplicate));
+    assert_eq!(user().add_channel(id(2), new(1), Author::Server), Err(Refused::Duplicate));
     assert_eq!(changed(1, ChannelPatch { value: Some(email(0)), ..ChannelPatch::default() }), Err(Refused::Duplicate));
     assert!(changed(1, ChannelPatch { value: Some(email(1)), ..ChannelPatch::default() }).is_ok());
 }
@@ -56,11 +58,11 @@ fn a_value_is_had_once() {
 fn a_user_has_fifty_channels_at_most() {
     let mut user = user();
     for number in 2..u8::try_from(MAX_CHANNELS).expect("a small number") {
-        user.add_channel(id(number), new(number)).expect("added");
+        user.add_channel(id(number), new(number), Author::Server).expect("added");
     }
-    assert_eq!(user.add_channel(id(200), new(200)), Err(Refused::TooMany));
+    assert_eq!(user.add_channel(id(200), new(200), Author::Server), Err(Refused::TooMany));
     user.remove_channel(id(0)).expect("removed");
-    assert_eq!(user.add_channel(id(200), new(200)), Ok(()));
+    assert_eq!(user.add_channel(id(200), new(200), Author::Server), Ok(()));
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn a_removed_channel_leaves_no_heir() {
     assert_eq!((user.primary(), user.channels.len()), (None, 1));
     assert!(!user.channels[0].used_for_auth);
     assert_eq!(user.remove_channel(id(0)), Err(Refused::NotFound));
-    assert_eq!(user.change_channel(id(0), ChannelPatch::default()), Err(Refused::NotFound));
+    assert_eq!(user.change_channel(id(0), ChannelPatch::default(), Author::Server), Err(Refused::NotFound));
 }
 
 #[derive(Debug, Clone)]
@@ -118,11 +120,14 @@ fn take(user: &mut User, step: Step) -> bool {
         Step::Add(number, value, [used_for_auth, is_verified, is_primary]) => {
             // Ids come from randomness, so none is given twice.
             let taken = user.channel(id(number)).is_some();
-            taken || user.add_channel(id(number), NewChannel { value: email(value), used_for_auth, is_verified, is_primary }).is_err()
+            taken
+                || user
+                    .add_channel(id(number), NewChannel { value: email(value), used_for_auth, is_verified, is_primary }, Author::Server)
+                    .is_err()
         }
         Step::Change(number, value, [used_for_auth, is_verified, is_primary]) => {
             let patch = ChannelPatch { value: value.map(email), used_for_auth, is_verified, is_primary };
-            user.change_channel(id(number), patch).is_err()
+            user.change_channel(id(number), patch, Author::Server).is_err()
         }
         Step::Remove(number) => user.remove_channel(id(number)).is_err(),
         Step::Verify(value) => !user.verify_email(&email(value)),

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::email::Email;
 use super::id::{ChannelId, UserId};
+use super::user::User;
 use crate::crypto::digest::Digest;
 
 /// Length of a code in characters (SPEC.md, Limits).
@@ -108,6 +109,9 @@ pub struct StoredCode {
     pub expires_at: Timestamp,
     #[serde(default)]
     pub used: bool,
+    /// The account's credential epoch when the code was made; see [`ownership`](super::ownership).
+    #[serde(default)]
+    pub epoch: u64,
 }
 
 /// Why a code is not accepted, in the order in which it is decided.
@@ -124,6 +128,11 @@ pub enum Rejected {
 }
 
 impl StoredCode {
+    /// Whether the account is still in the epoch that the code was made in.
+    pub fn is_of_epoch(&self, user: &User) -> bool {
+        self.epoch == user.credential_epoch
+    }
+
     /// Decides on a code; `attempts` counts this one.
     pub fn check(code: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let code = code.ok_or(Rejected::NotFound)?;
@@ -164,6 +173,7 @@ mod tests {
             channel_id: None,
             expires_at: Timestamp::from_second(100).expect("a time"),
             used: false,
+            epoch: 0,
         };
         let at = |second| Timestamp::from_second(second).expect("a time");
         let used = StoredCode { used: true, ..code.clone() };

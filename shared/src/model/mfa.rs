@@ -48,6 +48,9 @@ pub struct MfaAttempt {
     pub is_new_user: bool,
     /// The user's `session_epoch` then: what ends sessions ends this, too.
     pub session_epoch: u64,
+    /// Its `credential_epoch` then.
+    #[serde(default)]
+    pub credential_epoch: u64,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     pub used: bool,
@@ -55,7 +58,19 @@ pub struct MfaAttempt {
 
 impl MfaAttempt {
     pub fn new(user: &User, is_new_user: bool, now: Timestamp) -> Self {
-        Self { user_id: user.id, is_new_user, session_epoch: user.session_epoch, expires_at: after(now, LIFE), used: false }
+        Self {
+            user_id: user.id,
+            is_new_user,
+            session_epoch: user.session_epoch,
+            credential_epoch: user.credential_epoch,
+            expires_at: after(now, LIFE),
+            used: false,
+        }
+    }
+
+    /// Whether nothing has ended the sign-in since.
+    pub fn is_of_epoch(&self, user: &User) -> bool {
+        (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
     /// Decides on an attempt code; `attempts` counts this one.

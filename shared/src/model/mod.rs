@@ -29,6 +29,7 @@ pub mod outbox_view;
 #[cfg(test)]
 mod outbox_walks;
 pub mod outbox_work;
+pub mod ownership;
 mod packed_text;
 pub mod password;
 pub mod permission;

@@ -115,6 +115,8 @@ pub enum Builtin {
     TeamInvitation,
     /// Tells of a sign-in from a place that the account was not used at before.
     NewSignIn,
+    /// Tells an address that it owns an account which somebody else had made with it.
+    AccountClaimed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

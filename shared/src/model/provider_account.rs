@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::email::Email;
 use super::id::{ProviderAccountId, UserId};
 use super::project::ProjectConfig;
-use super::user::{MAX_ACCOUNTS, ProviderAccount, User};
+use super::user::{Channel, MAX_ACCOUNTS, ProviderAccount, User};
 use crate::oauth::catalog;
 use crate::product_api::access::Level;
 
@@ -126,7 +126,7 @@ impl User {
 
     /// Whether the user can prove that it is itself, with what the project lets it use.
     pub fn has_way_to_sign_in(&self, config: &ProjectConfig) -> bool {
-        let by_email = self.channels.iter().any(|channel| channel.used_for_auth);
+        let by_email = self.channels.iter().any(Channel::signs_in);
         let by_password = config.credential_enabled && self.password.is_some();
         let by_code = config.magic_link_enabled && self.otp_enabled;
         let by_account = |account: &ProviderAccount| account.allow_sign_in && config.oauth_provider(&account.provider_id).is_some();

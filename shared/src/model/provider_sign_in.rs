@@ -28,6 +28,9 @@ pub enum Decision {
     SignIn(UserId),
     /// It becomes one more way for this user to sign in.
     Attach(UserId),
+    /// The user of the address, which nobody has proved here, becomes whoever the provider vouches for; see
+    /// [`ownership`](super::ownership).
+    TakeOver(UserId),
     /// A new user gets it; whether its address signs in as well.
     SignUp { email_signs_in: bool },
     /// The anonymous user of the flow becomes an ordinary one with it.
@@ -67,9 +70,12 @@ impl Situation<'_> {
         let owner = self.email_owner.filter(|(owner, _)| Some(*owner) != self.flow_user);
         let mut email_signs_in = self.email.is_some();
         if let (Some((_, verified_there)), Some((owner, verified_here))) = (self.email, owner) {
+            // Strategies are about two owners of one address; an account whose address is unproved has none.
+            if verified_there && !verified_here {
+                return Ok(Decision::TakeOver(owner));
+            }
             match self.strategy {
-                // Both, or whoever registered first with somebody else's address would share an account with its owner.
-                MergeStrategy::LinkMethod if verified_here && verified_there => return Ok(Decision::Attach(owner)),
+                MergeStrategy::LinkMethod if verified_there => return Ok(Decision::Attach(owner)),
                 MergeStrategy::LinkMethod => return Err(Refusal::EmailTaken { would_work_if_verified: !verified_here }),
                 MergeStrategy::RaiseError => return Err(Refusal::EmailTaken { would_work_if_verified: false }),
                 MergeStrategy::AllowDuplicates => email_signs_in = false,
@@ -140,11 +146,11 @@ mod tests {
     }
 
     #[test]
-    fn accounts_are_merged_only_when_both_addresses_are_verified() {
+    fn accounts_are_merged_when_both_addresses_are_verified_and_taken_over_when_only_the_providers_is() {
         let world = world();
         for (here, there, wanted) in [
             (true, true, Ok(Decision::Attach(world.ada))),
-            (false, true, Err(Refusal::EmailTaken { would_work_if_verified: true })),
+            (false, true, Ok(Decision::TakeOver(world.ada))),
             (true, false, Err(Refusal::EmailTaken { would_work_if_verified: false })),
             (false, false, Err(Refusal::EmailTaken { would_work_if_verified: true })),
         ] {
@@ -160,8 +166,12 @@ mod tests {
         let taken = Situation { email_owner: Some((world.ada, true)), ..world.situation(Purpose::Authenticate) };
         let raise = Situation { strategy: MergeStrategy::RaiseError, ..taken.clone() };
         assert_eq!(raise.decide(), Err(Refusal::EmailTaken { would_work_if_verified: false }));
-        let duplicate = Situation { strategy: MergeStrategy::AllowDuplicates, ..taken };
+        let duplicate = Situation { strategy: MergeStrategy::AllowDuplicates, ..taken.clone() };
         assert_eq!(duplicate.decide(), Ok(Decision::SignUp { email_signs_in: false }));
+        for strategy in [MergeStrategy::LinkMethod, MergeStrategy::RaiseError, MergeStrategy::AllowDuplicates] {
+            let unproved = Situation { email_owner: Some((world.ada, false)), strategy, ..taken.clone() };
+            assert_eq!(unproved.decide(), Ok(Decision::TakeOver(world.ada)));
+        }
     }
 
     #[test]

@@ -46,10 +46,14 @@ impl Session {
         }
     }
 
+    /// Whether the user has not ended all sessions since this one began.
+    pub fn is_unended(&self, user: &User) -> bool {
+        self.epoch == user.session_epoch || user.kept_session == Some(self.id)
+    }
+
     /// Whether the session still gives access tokens.
     pub fn is_live(&self, user: &User, settings: &SessionSettings, now: Timestamp) -> bool {
-        let unended = self.epoch == user.session_epoch || user.kept_session == Some(self.id);
-        unended && now < self.expires_at && now < after(self.last_used_at, settings.idle())
+        self.is_unended(user) && now < self.expires_at && now < after(self.last_used_at, settings.idle())
     }
 }
 

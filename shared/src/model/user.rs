@@ -12,6 +12,7 @@ use super::id::{ChannelId, ProjectId, ProviderAccountId, SessionId, TeamId, User
 use super::metadata::Metadata;
 use super::mfa::Totp;
 use super::outbox::Category;
+use super::ownership::Standing;
 use super::permission::Grant;
 use super::project::ProjectConfig;
 use super::risk::RiskScores;
@@ -45,6 +46,9 @@ pub struct User {
     /// May sign in with a code or a link by mail.
     #[serde(default)]
     pub otp_enabled: bool,
+    /// Has switched that off: a code that is redeemed does not switch it on again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub otp_refused: bool,
     /// The second factor of every sign-in, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
@@ -73,6 +77,9 @@ pub struct User {
     /// What the user may do in the whole project.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub permissions: BTreeSet<Grant>,
+    /// Codes of an earlier epoch are good for nothing; see [`ownership`](super::ownership).
+    #[serde(default)]
+    pub credential_epoch: u64,
     /// Sessions of an earlier epoch are over; see [`Session::is_live`](super::session::Session::is_live).
     #[serde(default)]
     pub session_epoch: u64,
@@ -89,6 +96,8 @@ pub struct Channel {
     pub used_for_auth: bool,
     pub is_verified: bool,
     pub is_primary: bool,
+    #[serde(default, skip_serializing_if = "Standing::is_provisional")]
+    pub standing: Standing,
 }
 
 /// An account at an OAuth provider.
@@ -136,6 +145,7 @@ impl User {
             channels: Vec::new(),
             password: None,
             otp_enabled: false,
+            otp_refused: false,
             totp: None,
             provider_accounts: Vec::new(),
             is_anonymous: false,
@@ -148,6 +158,7 @@ impl User {
             refused_categories: Vec::new(),
             selected_team_id: None,
             permissions: BTreeSet::new(),
+            credential_epoch: 0,
             session_epoch: 0,
             kept_session: None,
         }
@@ -159,7 +170,8 @@ impl User {
         for channel in &mut self.channels {
             channel.is_primary = false;
         }
-        self.channels.push(Channel { id, value, used_for_auth: true, is_verified, is_primary: true });
+        let standing = Standing::default();
+        self.channels.push(Channel { id, value, used_for_auth: true, is_verified, is_primary: true, standing });
         id
     }
 
@@ -175,15 +187,15 @@ impl User {
         self.end_sessions(kept);
     }
 
-    pub fn end_sessions(&mut self, kept: Option<SessionId>) {
-        self.session_epoch += 1;
-        self.kept_session = kept;
+    /// Signed in by a code from an email: that is a way to sign in from now on, unless it was switched off.
+    pub fn use_email_codes(&mut self) {
+        self.otp_enabled |= !self.otp_refused;
     }
 
-    /// Marks the channel with this address verified; `false` when there is none any more.
-    pub fn verify_email(&mut self, email: &Email) -> bool {
-        let channel = self.channels.iter_mut().find(|channel| channel.value == *email);
-        channel.map(|channel| channel.is_verified = true).is_some()
+    /// Switches sign-in by a code or link from an email on or off.
+    pub fn set_email_codes(&mut self, enabled: bool) {
+        self.otp_enabled = enabled;
+        self.otp_refused = !enabled;
     }
 
     /// Whether the user does not want mails of this kind.

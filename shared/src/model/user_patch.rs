@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::email::Email;
 use super::id::ChannelId;
 use super::mfa::Totp;
+use super::ownership::Author;
 use super::profile_image::NewImage;
 use super::user::{Channel, MAX_CHANNELS, Restriction, User};
 use super::user_input::UserInput;
@@ -21,8 +22,7 @@ pub struct UserPatch {
     /// The second factor, sealed.
     pub totp: Change<Totp>,
     pub image: NewImage,
-    /// Whether a first primary address signs the user in when the change does not say.
-    pub first_email_signs_in: bool,
+    pub author: Author,
 }
 
 /// Why a change cannot be made.
@@ -36,13 +36,15 @@ pub enum Refused {
 
 impl UserPatch {
     pub fn apply(&self, user: &mut User, entropy: &Entropy, now: Timestamp) -> Result<(), Refused> {
-        let input = &self.input;
+        let (input, before) = (&self.input, user.clone());
         input.display_name.clone().map(|name| name.0).apply_flat(&mut user.display_name);
         input.client_metadata.clone().apply(&mut user.client_metadata);
         input.client_read_only_metadata.clone().apply(&mut user.client_read_only_metadata);
         input.server_metadata.clone().apply(&mut user.server_metadata);
         input.country_code.clone().map(|code| code.0).apply(&mut user.country_code);
-        user.otp_enabled = input.otp_auth_enabled.unwrap_or(user.otp_enabled);
+        if let Some(enabled) = input.otp_auth_enabled {
+            user.set_email_codes(enabled);
+        }
         user.risk_scores = input.risk_scores.unwrap_or(user.risk_scores);
         self.totp.clone().apply(&mut user.totp);
         self.image.apply(&mut user.profile_image_url, &mut user.uploaded_image);
@@ -58,7 +60,9 @@ impl UserPatch {
             user.provider_accounts = accounts.iter().map(|account| account.account(entropy.uuid().into())).collect();
         }
         self.apply_restriction(user);
-        self.apply_primary_email(user, entropy)
+        self.apply_primary_email(user, entropy)?;
+        user.raise_epoch_if_addresses_went(&before);
+        Ok(())
     }
 
     fn apply_restriction(&self, user: &mut User) {
@@ -78,13 +82,16 @@ impl UserPatch {
         match &self.input.primary_email {
             Change::Keep => {}
             Change::Clear => user.demote(),
-            Change::Set(email) => user.make_primary(email, self.first_email_signs_in, entropy)?,
+            Change::Set(email) => user.make_primary(email, self.author, entropy)?,
         }
         let (verified, signs_in) = (self.input.primary_email_verified, self.input.primary_email_auth_enabled);
         match user.channels.iter_mut().find(|channel| channel.is_primary) {
             Some(primary) => {
                 primary.is_verified = verified.unwrap_or(primary.is_verified);
                 primary.used_for_auth = signs_in.unwrap_or(primary.used_for_auth);
+                if verified.is_some() || signs_in.is_some() {
+                    primary.standing = self.author.standing();
+                }
                 Ok(())
             }
             None if verified == Some(true) || signs_in == Some(true) => Err(Refused::NoPrimaryEmail),
@@ -101,15 +108,16 @@ impl User {
         }
     }
 
-    /// Makes an address primary: a channel of the user as it is, or a new one, not verified, that signs in if the one before did.
-    fn make_primary(&mut self, email: &Email, first_signs_in: bool, entropy: &Entropy) -> Result<(), Refused> {
-        let used_for_auth = self.primary().map_or(first_signs_in, |primary| primary.used_for_auth);
+    /// Makes an address primary: a channel of the user as it is, or a new one, not verified, that is to sign in if the one before was. A
+    /// first one is if a server gives it.
+    fn make_primary(&mut self, email: &Email, author: Author, entropy: &Entropy) -> Result<(), Refused> {
+        let used_for_auth = self.primary().map_or(author == Author::Server, |primary| primary.used_for_auth);
         if self.channel_of(email).is_none() {
             if self.channels.len() >= MAX_CHANNELS {
                 return Err(Refused::TooManyChannels);
             }
-            let id = ChannelId::from(entropy.uuid());
-            self.channels.push(Channel { id, value: email.clone(), used_for_auth, is_verified: false, is_primary: false });
+            let (id, value, standing) = (ChannelId::from(entropy.uuid()), email.clone(), author.standing());
+            self.channels.push(Channel { id, value, used_for_auth, is_verified: false, is_primary: false, standing });
         }
         for channel in &mut self.channels {
             channel.is_primary = channel.value == *email;
@@ -128,7 +136,7 @@ mod tests {
 
     fn patch(body: Value) -> UserPatch {
         let input = deserr::deserialize::<UserBody<Any>, _, Problems>(body).expect("a patch").0;
-        UserPatch { input, password: Change::Keep, totp: Change::Keep, image: NewImage::default(), first_email_signs_in: true }
+        UserPatch { input, password: Change::Keep, totp: Change::Keep, image: NewImage::default(), author: Author::Server }
     }
 
     fn changed(user: &User, body: Value) -> Result<User, Refused> {

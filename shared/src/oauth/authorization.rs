@@ -56,6 +56,9 @@ pub struct Authorization {
     /// The user to link to, or the anonymous one to upgrade.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
+    /// Its credential epoch when the flow began.
+    #[serde(default)]
+    pub epoch: u64,
     /// Our own PKCE verifier towards the provider; sealed, as it is needed in clear once more.
     pub verifier: Sealed,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]

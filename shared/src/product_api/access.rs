@@ -25,8 +25,10 @@ use crate::http::client::{PeerAddress, place};
 use crate::http::describe::{Describe, Description};
 use crate::model::id::{ProjectId, UserId};
 use crate::model::limit::Subject;
+use crate::model::ownership::{Author, Prover};
 use crate::model::place::Place;
 use crate::model::project::{ApiKey, KeyKind, Project};
+use crate::model::user::User;
 use crate::store::Store;
 use crate::store::projects::{ProjectRow, api_key_key, project_key};
 
@@ -145,6 +147,27 @@ impl<L> Access<L> {
     /// Whom attempts are counted by: the current user, or the address that the request came from.
     pub fn subject(&self) -> Subject {
         self.user.as_ref().map_or_else(|| Subject::address(self.place.ip), |user| Subject::user(user.row.user.id))
+    }
+
+    /// By whose word the request changes an account.
+    pub fn author(&self) -> Author {
+        if self.level >= Level::Server { Author::Server } else { Author::User }
+    }
+
+    /// Who proves an address of the account `user` by this request. A session that ended since the request was authenticated proves
+    /// nothing.
+    pub fn prover(&self, user: &User) -> Prover {
+        let is_own = self.user.as_ref().is_some_and(|current| current.row.user.id == user.id && current.session.is_unended(user));
+        if is_own { Prover::Creator } else { Prover::Stranger }
+    }
+
+    /// Refuses a client's change of `user`, as it is read again, when the caller's session has ended or the caller has been restricted
+    /// since the request was authenticated.
+    pub fn check_again(&self, user: &User) -> Result<(), KnownError> {
+        match &self.user {
+            Some(current) if self.level < Level::Server && current.row.user.id == user.id => current.check(user, &self.project),
+            _ => Ok(()),
+        }
     }
 
     /// The user that a request is about: a client may name itself alone.
@@ -318,12 +341,12 @@ impl<L: Least> Access<L> {
         let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()? else {
             return Err(KnownError::CurrentProjectNotFound { project_id: headers.project.to_string() }.into());
         };
+        let user = headers.token.as_ref().map(|token| token.user_now(&project.project, &items, app)).transpose()?;
         let key: Option<ApiKey> = key_key.as_ref().map(|key| items.entity(key)).transpose()?.flatten();
         if parts.extensions.get::<Operator>().is_none() {
             headers.prove(&project.project, key.as_ref(), found, app).await?;
         }
         headers.suffice(L::LEVEL)?;
-        let user = headers.token.as_ref().map(|token| token.user_now(&project.project, &items, app)).transpose()?;
         claimed.count_proved(app).await?;
         Ok(Self {
             level: headers.level,

@@ -74,6 +74,62 @@ pub async fn change_read(
     Err(KnownError::ServiceUnavailable.into())
 }
 
+/// [`change_read`] by the caller of `access`: when the user has to be read again, the caller must still be who it was.
+pub async fn change_as<L>(
+    app: &App,
+    access: &Access<L>,
+    row: UserRow,
+    missing: KnownError,
+    change: impl Fn(&mut User) -> Result<With, Error>,
+) -> Result<UserRow, Error> {
+    let checked = |user: &mut User| {
+        access.check_again(user)?;
+        change(user)
+    };
+    change_read(app, &access.project.id, row, missing, checked).await
+}
+
+/// Changes a user by verifying an address of it, which the change may newly sign in with: an unverified claim of another user gives way
+/// to it where it has to.
+pub async fn verify_read(
+    app: &App,
+    project: &ProjectId,
+    mut row: UserRow,
+    missing: KnownError,
+    change: impl Fn(&mut User) -> Result<With, Error>,
+) -> Result<(), Error> {
+    for _ in 0..TRIES {
+        let mut user = row.user.clone();
+        let With(others) = change(&mut user)?;
+        let mut outcome = app.store.change_account(project, &row, &user, others.clone()).await?;
+        if let Outcome::EmailTaken(email) = &outcome {
+            let holder = match app.store.email_claim(project, email).await? {
+                Some(claim) => app.store.user(project, claim.user_id).await?,
+                None => None,
+            };
+            outcome = match holder {
+                Some(holder) => app.store.take_email(project, &row, &user, email, &holder, others).await?,
+                // It is free by now.
+                None => Outcome::Changed,
+            };
+        }
+        match outcome {
+            Outcome::Done => return Ok(()),
+            Outcome::Changed => row = app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?,
+            Outcome::EmailTaken(email) => {
+                return Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
+                    r#type: "email",
+                    contact_channel_value: Some(email.to_string()),
+                    would_work_if_email_was_verified: false,
+                }
+                .into());
+            }
+            taken @ Outcome::AccountTaken(_) => return Err(taken_error(taken).into()),
+        }
+    }
+    Err(KnownError::ServiceUnavailable.into())
+}
+
 /// Lets a new user sign up as the project's rules say: as it is, restricted, or not at all. `user` has its first address.
 pub fn admit(config: &ProjectConfig, user: &mut User, method: AuthMethod<'_>, place: &Place) -> Result<(), KnownError> {
     let email = user.primary().map(|channel| channel.value.clone());

@@ -16,7 +16,7 @@ use super::family::header;
 use super::input::ParsedBody;
 use crate::App;
 use crate::http::describe::{Describe, Description};
-use crate::model::code::{Code, Purpose, StoredCode};
+use crate::model::code::{Code, Purpose, Rejected, StoredCode};
 use crate::model::id::{ProjectId, UserId};
 use crate::model::invitation::Invitation;
 use crate::model::mfa::MfaAttempt;
@@ -134,7 +134,8 @@ impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
 }
 
 impl<K: MailedCode> CodeAccess<K> {
-    /// Counts an attempt at the code and decides on it; gives it with the user that it is for, who is read meanwhile.
+    /// Counts an attempt at the code and decides on it; gives it with the user that it is for, who is read meanwhile. A code of an earlier
+    /// credential epoch does not exist. Whoever writes what the code is good for decides on the epoch again, by the same transaction.
     pub async fn decide(&self, app: &App, code: &Code) -> Result<(StoredCode, Option<UserRow>), Error> {
         let project = &self.access.project.id;
         let hinted = self.hint.as_ref().and_then(|code| code.user_id);
@@ -142,6 +143,9 @@ impl<K: MailedCode> CodeAccess<K> {
         let (decision, row) = tokio::try_join!(attempt, user(app, project, hinted))?;
         let stored = decision?;
         let row = if stored.user_id == hinted { row } else { user(app, project, stored.user_id).await? };
+        if row.as_ref().is_some_and(|row| !stored.is_of_epoch(&row.user)) {
+            return Err(Rejected::NotFound.into());
+        }
         Ok((stored, row))
     }
 }

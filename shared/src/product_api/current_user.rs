@@ -10,7 +10,7 @@ use crate::crypto::token::{self, Claims};
 use crate::model::id::{ProjectId, UserId};
 use crate::model::project::Project;
 use crate::model::session::Session;
-use crate::model::user::RestrictedReason;
+use crate::model::user::{RestrictedReason, User};
 use crate::store::sessions::session_key;
 use crate::store::users::{UserRow, user_key};
 use crate::store::{Items, Key};
@@ -20,6 +20,22 @@ use crate::store::{Items, Key};
 pub struct CurrentUser {
     pub row: UserRow,
     pub session: Session,
+    allows: Allowed,
+}
+
+impl CurrentUser {
+    /// Whether the request may still be made by the user, who was read again since.
+    pub(super) fn check(&self, user: &User, project: &Project) -> Result<(), KnownError> {
+        if !self.session.is_unended(user) {
+            return Err(KnownError::AccessTokenExpired {
+                expired_at_millis: None,
+                project_id: Some(project.id.to_string()),
+                user_id: Some(user.id.to_string()),
+                refresh_token_id: Some(self.session.id.to_string()),
+            });
+        }
+        self.allows.check(user.restricted_reason(&project.config))
+    }
 }
 
 /// An access token of the project whose signature and times are right.
@@ -36,6 +52,8 @@ struct Allowed {
 }
 
 impl Allowed {
+    const ANYBODY: Self = Self { anonymous: true, restricted: true };
+
     fn read(headers: &HeaderMap) -> Result<Self, KnownError> {
         let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
         Ok(Self { anonymous, restricted: anonymous || header(headers, "allow-restricted-user")? == Some("true") })
@@ -78,7 +96,7 @@ impl AccessToken {
 
     /// The user as it is now, if the session lives and the request accepts such users (step 9).
     pub(super) fn user_now(&self, project: &Project, items: &Items, app: &App) -> Result<CurrentUser, Error> {
-        let current = live_user(project, &self.claims, items, app)?;
+        let current = CurrentUser { allows: self.allows, ..live_user(project, &self.claims, items, app)? };
         self.allows.check(current.row.user.restricted_reason(&project.config))?;
         Ok(current)
     }
@@ -95,7 +113,7 @@ pub fn live_user(project: &Project, claims: &Claims, items: &Items, app: &App) -
     let row = items.get(&user).map(UserRow::of).transpose()?;
     let session: Option<Session> = items.read(&session)?;
     let (settings, now) = (&project.config.sessions, app.clock.now());
-    let current = row.zip(session).map(|(row, session)| CurrentUser { row, session });
+    let current = row.zip(session).map(|(row, session)| CurrentUser { row, session, allows: Allowed::ANYBODY });
     let live = current.filter(|current| current.session.is_live(&current.row.user, settings, now));
     live.ok_or_else(|| expired(claims, None).into())
 }

@@ -1,7 +1,7 @@
 //! Changes of accounts: a user with the claims of the addresses and provider accounts that it signs in with, always written together.
 //!
-//! What has to be written follows from the user before and after: an address that is newly used for signing in is claimed, one that no
-//! longer is gets free, and a claim says whether its address is verified. The user is the first write, so a caller knows from a conflict
+//! What has to be written follows from the user before and after: an address that newly signs in is claimed, one that no longer does gets
+//! free, and a claim that would say something else is renewed. The user is the first write, so a caller knows from a conflict
 //! whether the user changed meanwhile (look again) or somebody else has the address or the account.
 
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use super::authorizations::drop_tokens;
 use super::endings::{Ended, Ending};
 use super::memberships::remove_deleted;
 use super::sessions::session_key;
-use super::users::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, user_key};
+use super::users::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, take_email_claim, user_key};
 use super::{Error, MAX_WRITES, Store, Write, images, integer, provider_accounts, string};
 use crate::model::email::Email;
 use crate::model::id::{ProjectId, SessionId, TeamId, UserId};
@@ -44,18 +44,18 @@ impl From<Claimed> for Outcome {
 }
 
 fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
-    user.channels.iter().filter(|channel| channel.used_for_auth)
+    user.channels.iter().filter(|channel| channel.signs_in())
 }
 
 /// The claims that change with a user, each with what it claims.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
     let mut writes = account_writes(project, before, after)?;
     for channel in claimed(after) {
-        let claim = EmailClaim { user_id: after.id, is_verified: channel.is_verified };
-        let old = claimed(before).find(|old| old.value == channel.value);
+        let claim = EmailClaim::of(after, channel);
+        let old = claimed(before).find(|old| old.value == channel.value).map(|old| EmailClaim::of(before, old));
         let write = match old {
             None => claim_email(project, &channel.value, &claim)?,
-            Some(old) if old.is_verified != channel.is_verified => renew_email_claim(project, &channel.value, &claim)?,
+            Some(old) if old != claim => renew_email_claim(project, &channel.value, &claim)?,
             Some(_) => continue,
         };
         writes.push((Claimed::Email(channel.value.clone()), write));
@@ -71,8 +71,10 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
     let mut writes = Vec::new();
     for account in &after.provider_accounts {
         let write = match of(before, account) {
-            None => provider_accounts::claim(project, account, after.id)?,
-            Some(old) if old.allow_sign_in != account.allow_sign_in => provider_accounts::renew_claim(project, account, after.id)?,
+            None => provider_accounts::claim(project, account, after.into())?,
+            Some(old) if old.allow_sign_in != account.allow_sign_in || before.credential_epoch != after.credential_epoch => {
+                provider_accounts::renew_claim(project, account, after.into())?
+            }
             Some(_) => continue,
         };
         writes.push((Claimed::Account(account.clone()), write));
@@ -113,8 +115,46 @@ impl Store {
         Ok(outcome)
     }
 
+    /// The same when `after` takes an address from `holder`, who claims it unverified. [`Outcome::EmailTaken`] when that claim does not
+    /// give way.
+    pub async fn take_email(
+        &self,
+        project: &ProjectId,
+        row: &UserRow,
+        after: &User,
+        email: &Email,
+        holder: &UserRow,
+        mut others: Vec<Write>,
+    ) -> Result<Outcome, Error> {
+        let mut yielding = holder.user.clone();
+        if !yielding.give_way(email) {
+            return Ok(Outcome::EmailTaken(email.clone()));
+        }
+        let mut claims = claim_writes(project, &row.user, after)?;
+        for (of, write) in &mut claims {
+            if let (Claimed::Email(of), Some(channel)) = (of, after.channel_of(email))
+                && of == email
+            {
+                *write = take_email_claim(project, email, &EmailClaim::of(after, channel), holder.user.id)?;
+            }
+        }
+        others.push(replace(project, &yielding, holder.version)?);
+        self.write_account(project, row, after, claims, others).await
+    }
+
     async fn replace_account(&self, project: &ProjectId, row: &UserRow, after: &User, others: Vec<Write>) -> Result<Outcome, Error> {
-        let (mut claimed, claims): (Vec<_>, Vec<_>) = claim_writes(project, &row.user, after)?.into_iter().unzip();
+        self.write_account(project, row, after, claim_writes(project, &row.user, after)?, others).await
+    }
+
+    async fn write_account(
+        &self,
+        project: &ProjectId,
+        row: &UserRow,
+        after: &User,
+        claims: Vec<(Claimed, Write)>,
+        others: Vec<Write>,
+    ) -> Result<Outcome, Error> {
+        let (mut claimed, claims): (Vec<_>, Vec<_>) = claims.into_iter().unzip();
         let user = replace(project, after, row.version)?;
         if claims.is_empty() && others.is_empty() {
             return match self.write(user).await {

@@ -32,6 +32,9 @@ const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuthorizationCode {
     pub user_id: UserId,
+    /// The user's credential epoch when the code was made.
+    #[serde(default)]
+    pub epoch: u64,
     /// The one that the flow began with.
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.

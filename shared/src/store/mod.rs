@@ -28,6 +28,7 @@ pub mod permissions;
 pub mod project_deletion;
 pub mod projects;
 pub mod provider_accounts;
+pub mod release_links;
 pub mod reseal;
 pub mod retry;
 pub mod sessions;

@@ -141,8 +141,7 @@ impl Purger<'_> {
     async fn user(&self, item: Item) -> Result<usize, Error> {
         let Some(key) = key_of(&item) else { return Ok(0) };
         let user: User = entity(item)?;
-        let emails =
-            user.channels.iter().filter(|channel| channel.used_for_auth).map(|channel| email_claim_key(self.project, &channel.value));
+        let emails = user.channels.iter().filter(|channel| channel.signs_in()).map(|channel| email_claim_key(self.project, &channel.value));
         let accounts = user.provider_accounts.iter().map(|account| account_claim_key(self.project, account));
         let mut claims: Vec<Key> = emails.chain(accounts).collect();
         let own = self.keys_of(&key.pk).await?;

@@ -9,21 +9,37 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
-use super::users::user_key;
+use super::users::{in_epoch, user_key};
 use super::{Error, Key, Write, integer, string};
 use crate::model::id::{ProjectId, UserId};
-use crate::model::user::{MAX_ACCOUNTS, ProviderAccount};
+use crate::model::user::{MAX_ACCOUNTS, ProviderAccount, User};
 
 /// Whose account it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountClaim {
     pub user_id: UserId,
     pub signs_in: bool,
+    /// The user's credential epoch: that of codes which are made for the account.
+    #[serde(default)]
+    pub epoch: u64,
+}
+
+/// Whose an account becomes, or is.
+#[derive(Debug, Clone, Copy)]
+pub struct Holder {
+    pub user_id: UserId,
+    pub epoch: u64,
+}
+
+impl From<&User> for Holder {
+    fn from(user: &User) -> Self {
+        Self { user_id: user.id, epoch: user.credential_epoch }
+    }
 }
 
 impl AccountClaim {
-    fn of(account: &ProviderAccount, user_id: UserId) -> Self {
-        Self { user_id, signs_in: account.allow_sign_in }
+    fn of(account: &ProviderAccount, Holder { user_id, epoch }: Holder) -> Self {
+        Self { user_id, signs_in: account.allow_sign_in, epoch }
     }
 }
 
@@ -33,14 +49,14 @@ pub fn account_claim_key(project: &ProjectId, account: &ProviderAccount) -> Key 
 }
 
 /// Claims an account that nobody has.
-pub fn claim(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Result<Write, Error> {
-    Write::create(account_claim_key(project, account), &AccountClaim::of(account, user))
+pub fn claim(project: &ProjectId, account: &ProviderAccount, holder: Holder) -> Result<Write, Error> {
+    Write::create(account_claim_key(project, account), &AccountClaim::of(account, holder))
 }
 
 /// Renews the claim of an account by the user who has it.
-pub fn renew_claim(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Result<Write, Error> {
-    let write = Write::put(account_claim_key(project, account), &AccountClaim::of(account, user))?;
-    Ok(write.on("d.user_id = :user").value(":user", string(user.to_string())))
+pub fn renew_claim(project: &ProjectId, account: &ProviderAccount, holder: Holder) -> Result<Write, Error> {
+    let write = Write::put(account_claim_key(project, account), &AccountClaim::of(account, holder))?;
+    Ok(write.on("d.user_id = :user").value(":user", string(holder.user_id.to_string())))
 }
 
 /// Fails the transaction unless this user signs in with the account.
@@ -50,15 +66,16 @@ pub fn signs_in(project: &ProjectId, account: &ProviderAccount, user: UserId) ->
         .value(":yes", AttributeValue::Bool(true))
 }
 
-/// Gives an account to a user as it is, whatever else changes on it at the same time; fails when there is no such user, or when it has
-/// as many as a user may have.
-pub fn attach(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Result<[Write; 2], Error> {
+/// Gives an account to a user as it is, whatever else changes on it at the same time; fails when there is no such user in this
+/// credential epoch, or when it has as many as a user may have.
+pub fn attach(project: &ProjectId, account: &ProviderAccount, holder: Holder) -> Result<[Write; 2], Error> {
     let add = "SET d.provider_accounts = list_append(d.provider_accounts, :accounts), version = version + :one";
-    let update = Write::update(user_key(project, user), add)
-        .on("attribute_exists(pk) AND size(d.provider_accounts) < :most")
+    let update = Write::update(user_key(project, holder.user_id), add)
+        .on(format!("size(d.provider_accounts) < :most AND {}", in_epoch(holder.epoch)))
+        .value(":credentials", integer(holder.epoch))
         .value(":one", integer(1))
         .value(":most", integer(MAX_ACCOUNTS));
-    Ok([claim(project, account, user)?, update.entity(":accounts", &[account])?])
+    Ok([claim(project, account, holder)?, update.entity(":accounts", &[account])?])
 }
 
 /// Frees an account of a user.

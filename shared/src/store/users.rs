@@ -5,8 +5,8 @@
 //! | user | `U#<P>#<user>` | `USER` | gsi1 `P#<P>#USERS#<shard>` / sign-up time, id |
 //! | claim of an address | `E#<P>#<address>` | `CLAIM` | |
 //!
-//! A user is written on the condition of its version; a claim exists if and only if a channel is used for signing in, and is written
-//! in the same transaction. A change of a user without claims costs one unit for each KB, with claims two for each item.
+//! A user is written on the condition of its version; a claim exists if and only if a channel signs in, and is written in the same
+//! transaction. It repeats what of the user those need who know the address alone, so that they need not read the user. A change of a user without claims costs one unit for each KB, with claims two for each item.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +20,7 @@ use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::mfa::Totp;
 use crate::model::outbox::Category;
 use crate::model::project::SendingProject;
-use crate::model::user::User;
+use crate::model::user::{Channel, User};
 
 /// Over how many partitions the list of a project's users is spread.
 pub const USER_SHARDS: u8 = 4;
@@ -38,6 +38,19 @@ pub struct UserRow {
 pub struct EmailClaim {
     pub user_id: UserId,
     pub is_verified: bool,
+    /// The user's credential epoch: that of codes which are made for the address.
+    #[serde(default)]
+    pub epoch: u64,
+    /// Whether the user has switched sign-in by codes off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refuses_codes: bool,
+}
+
+impl EmailClaim {
+    /// The claim of an address that `user` signs in with.
+    pub fn of(user: &User, channel: &Channel) -> Self {
+        Self { user_id: user.id, is_verified: channel.is_verified, epoch: user.credential_epoch, refuses_codes: user.otp_refused }
+    }
 }
 
 pub fn user_key(project: &ProjectId, id: UserId) -> Key {
@@ -89,9 +102,15 @@ pub fn unchanged(project: &ProjectId, user: UserId, version: u64) -> Write {
     Write::check(user_key(project, user), "version = :old").value(":old", integer(version))
 }
 
-/// Fails the transaction unless there is such a user.
-pub fn exists(project: &ProjectId, user: UserId) -> Write {
-    Write::check(user_key(project, user), "attribute_exists(pk)")
+/// Fails the transaction unless the user is still in this credential epoch.
+pub fn at_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
+    Write::check(user_key(project, user), &in_epoch(epoch)).value(":credentials", integer(epoch))
+}
+
+/// The condition that a user is in the credential epoch `:credentials`. Items of older versions have none, which is the first.
+pub(super) fn in_epoch(epoch: u64) -> String {
+    let first = if epoch == 0 { " OR attribute_not_exists(d.credential_epoch)" } else { "" };
+    format!("attribute_exists(pk) AND (d.credential_epoch = :credentials{first})")
 }
 
 /// Fails the transaction unless this user signs in with the address, verified.
@@ -101,11 +120,16 @@ pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> W
         .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
 }
 
-/// Notes the time step of a code of the second factor: each is accepted once, and only while the secret and the sessions of the user are
+/// Notes the time step of a code of the second factor: each is accepted once, and only while the secret and the epochs of the user are
 /// as they were read. The version changes, so that no change of the user takes the step back.
 pub fn use_totp_step(project: &ProjectId, user: &User, totp: &Totp, step: u64) -> Result<Write, Error> {
+    let unchanged = format!(
+        "d.totp.secret = :secret AND d.totp.last_step < :step AND d.session_epoch = :epoch AND {}",
+        in_epoch(user.credential_epoch)
+    );
     Ok(Write::update(user_key(project, user.id), "SET d.totp.last_step = :step, version = version + :one")
-        .on("d.totp.secret = :secret AND d.totp.last_step < :step AND d.session_epoch = :epoch")
+        .on(unchanged)
+        .value(":credentials", integer(user.credential_epoch))
         .entity(":secret", &totp.secret)?
         .value(":step", integer(step))
         .value(":epoch", integer(user.session_epoch))
@@ -144,6 +168,15 @@ pub fn claim_email(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Re
 pub fn renew_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
     let write = Write::put(email_claim_key(project, email), claim)?;
     Ok(write.on("attribute_not_exists(pk) OR d.user_id = :user").value(":user", string(claim.user_id.to_string())))
+}
+
+/// Takes an address from the user who claims it without having verified it.
+pub(super) fn take_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim, from: UserId) -> Result<Write, Error> {
+    let write = Write::put(email_claim_key(project, email), claim)?;
+    Ok(write
+        .on("d.user_id = :from AND d.is_verified = :no")
+        .value(":from", string(from.to_string()))
+        .value(":no", aws_sdk_dynamodb::types::AttributeValue::Bool(false)))
 }
 
 impl Store {

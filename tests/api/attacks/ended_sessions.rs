@@ -42,7 +42,8 @@ async fn channel_of(app: &TestApp, user: &SignedIn) -> String {
 }
 
 /// What ends a session: how, and by whom.
-const ENDS: [&str; 7] = ["signed out", "ended by the server", "password updated", "password set by the server", "reset", "expired", "deleted"];
+const ENDS: [&str; 7] =
+    ["signed out", "ended by the server", "password updated", "password set by the server", "reset", "expired", "deleted"];
 
 /// A user whose session ends in this way, while the access token is still in its ten minutes.
 async fn ended(app: &TestApp, end: &str) -> (SignedIn, String) {

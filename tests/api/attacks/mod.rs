@@ -1,3 +1,78 @@
 //! Attacks on accounts: each is replayed as it once succeeded, and must be refused for the right reason.
 
 mod ended_sessions;
+mod first_proof;
+mod first_proof_races;
+mod not_me;
+mod old_codes;
+mod old_tables;
+mod squatters;
+mod switched_off;
+
+use serde_json::{Value, json};
+use support::{Answer, SignedIn, TestApp};
+
+const PASSWORD: &str = "correct horse battery";
+const NEW: &str = "a better horse battery";
+const CHANNELS: &str = "/api/v1/contact-channels";
+const CALLBACK: &str = "http://localhost:3000/x";
+
+/// Adds an address to the user, as the user itself.
+async fn add(app: &TestApp, user: &SignedIn, value: &str) -> Answer {
+    let body = json!({ "user_id": "me", "value": value, "type": "email", "used_for_auth": true });
+    app.signed_in(user).post(CHANNELS, body).await
+}
+
+/// Adds an address to the user, as the user itself, and gives its id.
+async fn added(app: &TestApp, user: &SignedIn, value: &str) -> String {
+    let answer = add(app, user, value).await;
+    assert_eq!(answer.status(), 201, "{}", answer.text());
+    answer.json()["id"].as_str().unwrap().to_owned()
+}
+
+/// Asks for the code that verifies a channel of the user, and reads it from the email.
+async fn verification_code(app: &TestApp, user: &SignedIn, channel: &str, value: &str) -> String {
+    let path = format!("{CHANNELS}/me/{channel}/send-verification-code");
+    let sent = app.signed_in(user).post(&path, json!({ "callback_url": CALLBACK })).await;
+    assert_eq!(sent.status(), 200, "{}", sent.text());
+    app.last_mail(value).await.code()
+}
+
+async fn verify(app: &TestApp, code: &str) -> Answer {
+    app.client().post("/api/v1/contact-channels/verify", json!({ "code": code })).await
+}
+
+async fn reset_code(app: &TestApp, email: &str) -> String {
+    let body = json!({ "email": email, "callback_url": CALLBACK });
+    assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
+    app.last_mail(email).await.code()
+}
+
+async fn reset(app: &TestApp, code: &str) -> Answer {
+    app.client().post("/api/v1/auth/password/reset", json!({ "code": code, "password": NEW })).await
+}
+
+async fn password_sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
+    app.client().post("/api/v1/auth/password/sign-in", json!({ "email": email, "password": password })).await
+}
+
+async fn otp_sign_in(app: &TestApp, code: &str) -> Answer {
+    app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await
+}
+
+/// The user as a server reads it.
+async fn user(app: &TestApp, id: &str) -> Value {
+    app.server().get(&format!("/api/v1/users/{id}")).await.json()
+}
+
+async fn change(app: &TestApp, id: &str, patch: Value) {
+    let answer = app.server().patch(&format!("/api/v1/users/{id}"), patch).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+}
+
+/// The addresses of a user with whether each is verified.
+async fn addresses(app: &TestApp, id: &str) -> Vec<(String, bool)> {
+    let list = app.server().get(&format!("{CHANNELS}?user_id={id}")).await.json();
+    let address = |item: &Value| (item["value"].as_str().unwrap().to_owned(), item["is_verified"] == true);
+    list["items"].as_array().unwrap().iter().map(address).collect()
+}

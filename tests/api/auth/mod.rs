@@ -7,7 +7,7 @@ mod new_sign_in;
 mod oauth_accounts;
 mod oauth_authorize;
 mod oauth_authorize_refusals;
-mod oauth_callback;
+pub(crate) mod oauth_callback;
 mod oauth_catalog;
 mod oauth_code;
 mod oauth_provider_accounts;

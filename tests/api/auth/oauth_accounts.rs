@@ -26,11 +26,10 @@ async fn addresses_that_are_verified_on_both_sides_are_one_account() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_unverified_on_one_side_merges_nothing() {
+async fn an_address_that_the_provider_does_not_vouch_for_merges_nothing() {
     let (app, provider) = start().await;
-    // Whoever registers with somebody else's address does not get into that person's account later.
     let squatter = app.sign_up("ada@example.com").await;
-    let url = flow(&app, &provider, ada(), &[]).await;
+    let url = flow(&app, &provider, unverified(), &[]).await;
     assert_eq!(error_of(&url), "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
     let details: Value = serde_json::from_str(&parameter(&url, "details")).unwrap();
     assert_eq!(details, json!({ "type": "email", "contact_channel_value": "ada@example.com", "would_work_if_email_was_verified": true }));

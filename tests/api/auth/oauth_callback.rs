@@ -8,24 +8,24 @@ use url::Url;
 use super::oauth_authorize::{authorize, parameters_with};
 use super::{assert_error, opens_own_data};
 
-pub(super) const TOKEN: &str = "/api/v1/auth/oauth/token";
+pub(crate) const TOKEN: &str = "/api/v1/auth/oauth/token";
 /// RFC 7636, appendix B; the challenge is in the good request.
-pub(super) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-pub(super) const REDIRECT_URI: &str = "http://localhost:3000/handler/callback";
+pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub(crate) const REDIRECT_URI: &str = "http://localhost:3000/handler/callback";
 
 /// A service whose project signs in with a provider that is there.
-pub(super) async fn start() -> (TestApp, Provider) {
+pub(crate) async fn start() -> (TestApp, Provider) {
     let (app, provider) = (TestApp::start().await, Provider::start().await);
     app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
     (app, provider)
 }
 
-pub(super) fn ada() -> Value {
+pub(crate) fn ada() -> Value {
     json!({ "sub": "acme|1", "email": "ada@example.com", "email_verified": true, "name": "Ada Lovelace", "picture": "https://p.example/ada.png" })
 }
 
 /// Begins a flow in JSON mode: where the user is sent.
-pub(super) async fn begin(app: &TestApp, others: &[(&'static str, &str)]) -> Url {
+pub(crate) async fn begin(app: &TestApp, others: &[(&'static str, &str)]) -> Url {
     let mut parameters = parameters_with(app, others);
     parameters.push(("response_mode", "json".to_owned()));
     let answer = authorize(app, "acme", &parameters).await;
@@ -34,36 +34,36 @@ pub(super) async fn begin(app: &TestApp, others: &[(&'static str, &str)]) -> Url
 }
 
 /// The provider sends the user back.
-pub(super) async fn come_back(app: &TestApp, code: &str, state: &str) -> Answer {
+pub(crate) async fn come_back(app: &TestApp, code: &str, state: &str) -> Answer {
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("code", code).append_pair("state", state).finish();
     app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?{query}")).await
 }
 
 /// A whole flow with an account: where the user ends.
-pub(super) async fn flow(app: &TestApp, provider: &Provider, account: Value, others: &[(&'static str, &str)]) -> Url {
+pub(crate) async fn flow(app: &TestApp, provider: &Provider, account: Value, others: &[(&'static str, &str)]) -> Url {
     let location = begin(app, others).await;
     let (code, state) = provider.allow(app, &location, account);
     landed(&come_back(app, &code, &state).await)
 }
 
 #[track_caller]
-pub(super) fn landed(answer: &Answer) -> Url {
+pub(crate) fn landed(answer: &Answer) -> Url {
     assert_eq!(answer.status(), 303, "{}", answer.text());
     answer.header("location").unwrap().parse().unwrap()
 }
 
-pub(super) fn parameter(url: &Url, name: &str) -> String {
+pub(crate) fn parameter(url: &Url, name: &str) -> String {
     url.query_pairs().find(|(key, _)| key == name).unwrap_or_else(|| panic!("no {name} in {url}")).1.into_owned()
 }
 
 /// The error that the app is told.
-pub(super) fn error_of(url: &Url) -> String {
+pub(crate) fn error_of(url: &Url) -> String {
     assert_eq!(parameter(url, "error"), "server_error");
     assert!(!url.query_pairs().any(|(name, _)| name == "code"), "{url}");
     parameter(url, "errorCode")
 }
 
-pub(super) fn exchange_of(app: &TestApp, code: &str) -> Value {
+pub(crate) fn exchange_of(app: &TestApp, code: &str) -> Value {
     json!({
         "grant_type": "authorization_code", "client_id": app.project_id(), "client_secret": "__stack_public_client__", "code": code,
         "redirect_uri": REDIRECT_URI, "code_verifier": VERIFIER,
@@ -71,12 +71,12 @@ pub(super) fn exchange_of(app: &TestApp, code: &str) -> Value {
 }
 
 /// What the app gets for the code it was sent.
-pub(super) async fn exchange(app: &TestApp, code: &str) -> Answer {
+pub(crate) async fn exchange(app: &TestApp, code: &str) -> Answer {
     app.anonymous().post(TOKEN, exchange_of(app, code)).await
 }
 
 /// Signs in with an account.
-pub(super) async fn sign_in(app: &TestApp, provider: &Provider, account: Value) -> (SignedIn, Value) {
+pub(crate) async fn sign_in(app: &TestApp, provider: &Provider, account: Value) -> (SignedIn, Value) {
     let landed = flow(app, provider, account, &[]).await;
     let answer = exchange(app, &parameter(&landed, "code")).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

@@ -166,12 +166,13 @@ async fn what_the_project_forbids_burns_no_code() {
 }
 
 #[tokio::test]
-async fn an_address_that_somebody_took_meanwhile_without_verifying_it_does_not_sign_in() {
+async fn an_address_that_somebody_took_meanwhile_without_verifying_it_is_whose_it_is() {
     let app = TestApp::start().await;
     let code = app.sign_in_code("ada@example.com").await;
-    app.sign_up("ada@example.com").await;
-    let details = assert_error(&redeem(&app, &code).await, 409, "USER_EMAIL_ALREADY_EXISTS");
-    assert_eq!(details, json!({ "email": "ada@example.com", "would_work_if_email_was_verified": true }));
+    let squatter = app.sign_up("ada@example.com").await;
+    let answer = redeem(&app, &code).await;
+    assert_eq!((answer.status(), &answer.json()["user_id"]), (200, &json!(squatter.user_id)), "{}", answer.text());
+    assert_error(&app.signed_in(&squatter).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
 }
 
 #[tokio::test]

@@ -107,7 +107,8 @@ async fn of_many_resets_with_one_code_one_sets_the_password() {
         statuses.push(answer.await.unwrap());
     }
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
-    assert!(statuses.iter().all(|status| matches!(status, 200 | 409)), "{statuses:?}");
+    // Whoever is late finds the code used, or the account in another epoch.
+    assert!(statuses.iter().all(|status| matches!(status, 200 | 404 | 409)), "{statuses:?}");
 }
 
 #[tokio::test]

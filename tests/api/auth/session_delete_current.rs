@@ -1,6 +1,6 @@
 //! `DELETE /api/v1/auth/sessions/current`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use support::TestApp;
 
 use super::{assert_error, assert_takes_client_access, opens_own_data};

@@ -87,7 +87,10 @@ async fn a_template_and_a_draft_keep_every_field() {
 async fn our_own_documents_are_there_are_replaced_and_come_back() {
     let app = TestApp::start().await;
     let ours = names(&app, "templates").await;
-    assert_eq!(ours, ["Email verification", "New sign-in", "Password reset", "Sign-in code and link", "Team invitation"]);
+    assert_eq!(
+        ours,
+        ["Account claimed", "Email verification", "New sign-in", "Password reset", "Sign-in code and link", "Team invitation"]
+    );
     assert_eq!(names(&app, "themes").await, ["Plain"]);
     assert_eq!(names(&app, "drafts").await, Vec::<String>::new());
     for (kind, id) in [("templates", SIGN_IN), ("themes", DEFAULT_THEME)] {
@@ -190,7 +193,7 @@ async fn a_project_has_so_many_documents_of_each_kind_however_many_are_created_a
             assert_eq!(answer.json()["details"], json!({ "max": MAX_DOCUMENTS }));
         }
         let ours = match kind {
-            "templates" => 5,
+            "templates" => 6,
             "themes" => 1,
             _ => 0,
         };

@@ -52,8 +52,8 @@ async fn of_fifty_users_who_want_one_address_at_once_one_gets_it() {
     let users = sign_up_many(&app, 50).await;
     let mut race = JoinSet::new();
     for user in &users {
-        let caller = app.signed_in(user);
-        let mut body = new("me", "wanted@example.com");
+        let caller = app.server();
+        let mut body = new(&user.user_id, "wanted@example.com");
         body["used_for_auth"] = json!(true);
         race.spawn(async move { caller.post(PATH, body).await });
     }

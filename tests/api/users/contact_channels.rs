@@ -170,8 +170,10 @@ async fn an_address_signs_in_for_one_user_and_may_be_named_by_all() {
     let named = add(&caller, body.clone()).await;
     caller.delete(&path_of(&named)).await;
 
+    // A server's word is a claim at once, and so may be refused.
     body["used_for_auth"] = json!(true);
-    let taken = caller.post(PATH, body.clone()).await;
+    body["user_id"] = json!(bob.user_id);
+    let taken = app.server().post(PATH, body.clone()).await;
     assert_error(&taken, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
     let details = json!({ "type": "email", "contact_channel_value": "ada@example.com", "would_work_if_email_was_verified": false });
     assert_eq!(
@@ -187,7 +189,7 @@ async fn an_address_signs_in_for_one_user_and_may_be_named_by_all() {
 
     // Once its user signs in with it no more, it is free.
     app.server().patch(&path_of(&channel), json!({ "used_for_auth": false })).await;
-    add(&caller, body).await;
+    add(&app.server(), body).await;
     assert_eq!(app.sign_in("ada@example.com").await.user_id, bob.user_id);
 }
 

@@ -76,8 +76,7 @@ async fn a_verified_address_signs_in_by_mail_to_the_same_user() {
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, id_of(&ada));
     create(&app, json!({ "primary_email": "bob@example.com" })).await;
     let body = json!({ "email": "bob@example.com", "callback_url": "http://localhost:3000/magic" });
-    let details = assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await, 409, "USER_EMAIL_ALREADY_EXISTS");
-    assert_eq!(details["would_work_if_email_was_verified"], true);
+    assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
 }
 
 #[tokio::test]

@@ -49,12 +49,15 @@ test("a channel that becomes the primary one takes that from the other", async (
   assert.equal((await channel(user, email)).isPrimary, false);
 });
 
-test("a channel signs in once it is used for that, and no longer when it is not", async () => {
-  const { user } = await w.signedUp();
+test("a channel signs in once it is used for that and verified, and no longer when it is not", async () => {
+  const { app, user } = await w.signedUp();
   const second = newAddress("second");
   const created = await user.createContactChannel({ type: "email", value: second, usedForAuth: false });
   assert.equal(await w.tryPassword(second, "correct horse battery"), "EMAIL_PASSWORD_MISMATCH");
   await created.update({ usedForAuth: true });
+  assert.equal(await w.tryPassword(second, "correct horse battery"), "EMAIL_PASSWORD_MISMATCH");
+  await created.sendVerificationEmail({ callbackUrl: CALLBACK });
+  ok(await app.verifyEmail(linkOf(await w.inbox.next(second)).code));
   assert.equal((await w.signedIn(second)).user.id, user.id);
   await (await channel(user, second)).update({ usedForAuth: false });
   assert.equal(await w.tryPassword(second, "correct horse battery"), "EMAIL_PASSWORD_MISMATCH");

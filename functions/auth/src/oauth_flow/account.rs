@@ -3,8 +3,10 @@
 
 use secrecy::SecretString;
 use shared::App;
+use shared::mail::code::account_claimed;
 use shared::model::email::Email;
 use shared::model::id::UserId;
+use shared::model::ownership::{Proof, Prover};
 use shared::model::place::Place;
 use shared::model::project::Project;
 use shared::model::provider_sign_in::{Decision, Refusal, Situation};
@@ -20,7 +22,7 @@ use shared::product_api::teams::welcome;
 use shared::product_api::{Error, KnownError};
 use shared::store::accounts::Outcome;
 use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens};
-use shared::store::provider_accounts::{self, AccountClaim, account_claim_key};
+use shared::store::provider_accounts::{self, AccountClaim, Holder, account_claim_key};
 use shared::store::users::{self, EmailClaim, UserRow, email_claim_key, user_key};
 use shared::store::{self, Write};
 
@@ -110,12 +112,16 @@ impl Flow<'_> {
         let project = &self.project.id;
         match decision {
             Decision::SignIn(user) => {
-                let (code, mut writes) = self.code(user, false)?;
                 // Whoever links has proved who it is by its token; the account need not.
-                writes.push(match self.authorization.purpose {
-                    Purpose::Authenticate => provider_accounts::signs_in(project, &self.account, user),
-                    Purpose::Link => users::exists(project, user),
-                });
+                let (epoch, check) = match self.authorization.purpose {
+                    Purpose::Authenticate => {
+                        let epoch = known.account_owner.map_or(0, |claim| claim.epoch);
+                        (epoch, provider_accounts::signs_in(project, &self.account, user))
+                    }
+                    Purpose::Link => (self.authorization.epoch, users::at_epoch(project, user, self.authorization.epoch)),
+                };
+                let (code, mut writes) = self.code(Holder { user_id: user, epoch }, false)?;
+                writes.push(check);
                 written(self.app.store.transact(writes).await, code)
             }
             Decision::Attach(user) if self.authorization.purpose == Purpose::Link => self.pending(user, PendingChange::Link).await,
@@ -125,17 +131,19 @@ impl Flow<'_> {
                 }
                 self.pending(user, PendingChange::Upgrade { email_signs_in }).await
             }
-            Decision::Attach(user) => {
-                let (code, mut writes) = self.code(user, false)?;
-                writes.extend(provider_accounts::attach(project, &self.account, user)?);
+            Decision::TakeOver(user) => self.take_over(user).await,
+            Decision::Attach(user_id) => {
+                let holder = Holder { user_id, epoch: known.email_owner.as_ref().map_or(0, |claim| claim.epoch) };
+                let (code, mut writes) = self.code(holder, false)?;
+                writes.extend(provider_accounts::attach(project, &self.account, holder)?);
                 // Whoever is merged by an address has it still.
-                writes.extend(self.profile.email.as_ref().map(|email| users::has_verified_email(project, email, user)));
+                writes.extend(self.profile.email.as_ref().map(|email| users::has_verified_email(project, email, user_id)));
                 written(self.app.store.transact(writes).await, code)
             }
             Decision::SignUp { email_signs_in } => {
                 let user = User::new(&self.app.entropy, self.app.clock.now());
                 let mut user = self.signed_up(user, email_signs_in)?;
-                let (code, mut writes) = self.code(user.id, true)?;
+                let (code, mut writes) = self.code(Holder::from(&user), true)?;
                 writes.extend(welcome(self.app, self.project, &mut user)?);
                 match self.app.store.create_account(project, &user, writes).await {
                     Ok(Outcome::Done) => Ok(Some(code)),
@@ -143,6 +151,26 @@ impl Flow<'_> {
                     Err(error) => written(Err(error), code),
                 }
             }
+        }
+    }
+
+    /// Gives the account of an address that nobody had proved to whoever proves it by the provider.
+    async fn take_over(&self, user: UserId) -> Result<Option<SecretString>, Error> {
+        let project = &self.project.id;
+        let row = self.app.store.user(project, user).await?;
+        let (Some(row), Some(email)) = (row, &self.profile.email) else { return Ok(None) };
+        let mut user = row.user.clone();
+        // Who began the flow may be another than who came back from the provider, so nobody counts as the account's creator here.
+        if user.prove(email, Prover::Stranger, self.app.entropy.uuid().into()) != Some(Proof::First) {
+            return Ok(None);
+        }
+        user.provider_accounts.push(self.account.clone());
+        let (code, mut writes) = self.code(Holder::from(&user), false)?;
+        writes.extend(account_claimed(self.app, project, &user, self.app.clock.now())?);
+        match self.app.store.change_account(project, &row, &user, writes).await {
+            Ok(Outcome::Done) => Ok(Some(code)),
+            Ok(_) => Ok(None),
+            Err(error) => written(Err(error), code),
         }
     }
 
@@ -157,8 +185,9 @@ impl Flow<'_> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
         let pending = Pending { change, account, tokens, profile };
         let is_new_user = matches!(change, PendingChange::Upgrade { .. });
-        let (code, create) = self.code_with(user, is_new_user, Some(pending))?;
-        written(self.app.store.transact([create, users::exists(&self.project.id, user)]).await, code)
+        let holder = Holder { user_id: user, epoch: self.authorization.epoch };
+        let (code, create) = self.code_with(holder, is_new_user, Some(pending))?;
+        written(self.app.store.transact([create, users::at_epoch(&self.project.id, user, holder.epoch)]).await, code)
     }
 
     async fn read(&self) -> Result<Known, Error> {
@@ -178,7 +207,9 @@ impl Flow<'_> {
     fn decide(&self, known: &Known) -> Result<Decision, Error> {
         let purpose = self.authorization.purpose;
         // Who is no longer anonymous has signed up elsewhere meanwhile, and this flow is then one of its own.
-        let flow_user = known.flow_user.as_ref().filter(|row| purpose == Purpose::Link || row.user.is_anonymous);
+        // Nor does a flow outlive what it began with.
+        let began = |row: &&UserRow| row.user.credential_epoch == self.authorization.epoch;
+        let flow_user = known.flow_user.as_ref().filter(began).filter(|row| purpose == Purpose::Link || row.user.is_anonymous);
         if purpose == Purpose::Link && flow_user.is_none() {
             return Err(KnownError::CannotGetOwnUserWithoutUser.into());
         }
@@ -195,15 +226,16 @@ impl Flow<'_> {
     }
 
     /// A new code for the user, and what is written with it.
-    fn code(&self, user: UserId, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
+    fn code(&self, user: Holder, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
         let (code, create) = self.code_with(user, is_new_user, None)?;
-        Ok((code, vec![create, authorizations::keep_tokens(&self.project.id, user, &self.account, &self.tokens)?]))
+        Ok((code, vec![create, authorizations::keep_tokens(&self.project.id, user.user_id, &self.account, &self.tokens)?]))
     }
 
-    fn code_with(&self, user_id: UserId, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
-        let code = crate::oauth_code::new(self.app, user_id);
+    fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
+        let code = crate::oauth_code::new(self.app, user.user_id);
         let stored = AuthorizationCode {
-            user_id,
+            user_id: user.user_id,
+            epoch: user.epoch,
             redirect_uri: self.authorization.redirect_uri.clone(),
             code_challenge: self.authorization.code_challenge.clone(),
             after_callback_redirect_url: self.authorization.after_callback_redirect_url.clone(),

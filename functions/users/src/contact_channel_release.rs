@@ -1,0 +1,54 @@
+//! `POST /api/v1/contact-channels/release-link`: removes an address from an account that is not its recipient's. The page behind the
+//! "This wasn't me" link of a verification email sends its form here.
+//!
+//! The link works whether or not the address was verified meanwhile, and whatever else became of the account: only when the account
+//! has changed hands, and so is the recipient's own, does it find nothing to remove.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::Route;
+use shared::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::mail::code::RELEASE_PATH;
+use shared::model::limit::{Limit, Rule};
+use shared::product_api::accounts::{With, change_read, redeemed};
+use shared::product_api::input::Ignored;
+use shared::product_api::limits::by_secret;
+use shared::product_api::{Error, Input, KnownError};
+use shared::store::release_links;
+
+use crate::release_page::{LinkQuery, Shown, done, find, nothing_to_release, used};
+
+pub const ROUTE: Route = Route::post("users-contact-channel-release", RELEASE_PATH)
+    .summary("Removes an address from an account that its recipient did not make")
+    .limit(Limit::Code)
+    .ignores_body()
+    .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
+
+pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<Shown, Error> {
+    let link = match find(&app, &query.code).await? {
+        Ok(link) => link,
+        Err(page) => return Ok(page),
+    };
+    let (secret, user) = (query.code.text().to_owned().into(), app.store.user(&link.project_id, link.user_id));
+    let count = by_secret(&app, &link.project_id, Rule::Code, &secret);
+    let ((), row) = tokio::try_join!(count, user)?;
+    if link.used {
+        return Ok(used());
+    }
+    let gone = KnownError::ContactChannelNotFound;
+    let Some(row) = row else { return Ok(nothing_to_release()) };
+    let released = change_read(&app, &link.project_id, row, gone.clone(), |user| {
+        // The user may have put another address in its place.
+        if user.channel(link.channel_id).is_none_or(|channel| channel.value != link.email) || !user.release(link.channel_id) {
+            return Err(gone.clone().into());
+        }
+        Ok(With(vec![release_links::redeem(&query.code)]))
+    });
+    match redeemed(released.await) {
+        Ok(_) => Ok(done(link.email.as_str())),
+        Err(Error::Known(KnownError::ContactChannelNotFound)) => Ok(nothing_to_release()),
+        Err(Error::Known(KnownError::VerificationCodeAlreadyUsed)) => Ok(used()),
+        Err(error) => Err(error),
+    }
+}

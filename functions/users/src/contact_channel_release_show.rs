@@ -1,0 +1,27 @@
+//! `GET /api/v1/contact-channels/release-link`: asks whoever followed the "This wasn't me" link of a verification email. Nothing changes
+//! by it, as mail scanners follow links.
+
+use axum::extract::State;
+use shared::App;
+use shared::http::Route;
+use shared::http::TableAction::GetItem;
+use shared::mail::code::RELEASE_PATH;
+use shared::product_api::input::Ignored;
+use shared::product_api::{Error, Input};
+
+use crate::release_page::{LinkQuery, Shown, find, question, used};
+
+pub const ROUTE: Route = Route::get("users-contact-channel-release-show", RELEASE_PATH)
+    .summary("Shows the page by which an address is removed from an account that is not its own")
+    .table(&[GetItem])
+    .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
+
+pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<Shown, Error> {
+    let link = match find(&app, &query.code).await? {
+        Ok(link) if link.used => return Ok(used()),
+        Ok(link) => link,
+        Err(page) => return Ok(page),
+    };
+    let project = app.store.project(&link.project_id).await?.map(|row| row.project.display_name);
+    Ok(question(&project.unwrap_or_default(), link.email.as_str()))
+}

@@ -1,0 +1,275 @@
+//! Whose account it is: how addresses are claimed and proved, and what dies with a change of either.
+//!
+//! An account has a *credential epoch* and a *session epoch*. A code is good in the credential epoch that it was made in, a session in
+//! its session epoch; ending all sessions raises both. All of this is one item, written on the condition of its version, so a
+//! transition below happens as a whole or not at all, and whatever was made before it is dead by comparison.
+//!
+//! | transition | credentials | sessions | credential epoch |
+//! |---|---|---|---|
+//! | first proof of an address by a stranger | only the proved address stays | end | raised |
+//! | proof by the account's creator, or of a proved address | stay | stay | stays |
+//! | verification code | stay; a wished address starts to sign in | stay | stays |
+//! | password changed or reset, all sessions ended | stay | end, but for a kept one | raised |
+//! | first password set, address removed, replaced or no longer primary | stay | stay | raised |
+//! | address added | stay | stay | stays: no earlier code is for it |
+
+use serde::{Deserialize, Serialize};
+
+use super::email::Email;
+use super::id::{ChannelId, SessionId};
+use super::user::{Channel, User};
+
+/// Why an address may sign in although nobody has verified it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// The address that the account was made with, and any address of an item of an older version. It is claimed, but gives way to
+    /// whoever verifies it, unless it is primary.
+    #[default]
+    Provisional,
+    /// Its user asked for it: it claims nothing until it is verified.
+    Wished,
+    /// A server said so.
+    Assigned,
+}
+
+impl Standing {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn is_provisional(&self) -> bool {
+        *self == Self::Provisional
+    }
+}
+
+/// By whose word an account is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// Its user, with client access.
+    User,
+    Server,
+}
+
+impl Author {
+    /// The standing of an address that is newly used for signing in.
+    pub(super) fn standing(self) -> Standing {
+        match self {
+            Self::User => Standing::Wished,
+            Self::Server => Standing::Assigned,
+        }
+    }
+}
+
+/// Who proves an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prover {
+    /// Has a live access token of the very account.
+    Creator,
+    /// Has nothing but the address.
+    Stranger,
+}
+
+/// What a proof did to the account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// The address was proved before.
+    Known,
+    /// The creator of the account proved its address.
+    Confirmed,
+    /// The account has a new owner: whoever proved the address.
+    First,
+}
+
+impl Channel {
+    /// Whether the address signs its user in, and so is claimed: no other account signs in with it.
+    pub fn signs_in(&self) -> bool {
+        self.used_for_auth && (self.is_verified || self.standing != Standing::Wished)
+    }
+
+    /// Whether the claim is lost to whoever verifies the address.
+    pub fn gives_way(&self) -> bool {
+        self.signs_in() && !self.is_verified && !self.is_primary && self.standing == Standing::Provisional
+    }
+}
+
+impl User {
+    /// Proves an address that signs in; `None` when there is none. `fresh` is the id that the channel of a new owner gets, so that
+    /// links which name the old one are no longer about it.
+    pub fn prove(&mut self, email: &Email, prover: Prover, fresh: ChannelId) -> Option<Proof> {
+        let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in())?;
+        match prover {
+            _ if channel.is_verified => Some(Proof::Known),
+            Prover::Creator => {
+                channel.is_verified = true;
+                Some(Proof::Confirmed)
+            }
+            Prover::Stranger => {
+                self.change_hands(email.clone(), fresh);
+                Some(Proof::First)
+            }
+        }
+    }
+
+    /// Removes every credential but the address that was proved. Whatever else becomes a credential has to be removed here, too.
+    fn change_hands(&mut self, value: Email, id: ChannelId) {
+        let standing = Standing::Provisional;
+        self.channels = vec![Channel { id, value, used_for_auth: true, is_verified: true, is_primary: true, standing }];
+        self.password = None;
+        self.totp = None;
+        self.provider_accounts.clear();
+        self.otp_enabled = false;
+        self.otp_refused = false;
+        self.end_sessions(None);
+    }
+
+    /// Marks the channel of an address verified, by a code that its mail brought; `false` when there is none any more.
+    pub fn verify_email(&mut self, email: &Email) -> bool {
+        let channel = self.channels.iter_mut().find(|channel| channel.value == *email);
+        channel.map(|channel| channel.is_verified = true).is_some()
+    }
+
+    /// Gives up the claim of an address that another account has verified.
+    pub fn give_way(&mut self, email: &Email) -> bool {
+        let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.gives_way());
+        channel.map(|channel| channel.standing = Standing::Wished).is_some()
+    }
+
+    /// Removes the channel of an address whose recipient says that the account is somebody else's; `false` when it is gone.
+    pub fn release(&mut self, id: ChannelId) -> bool {
+        let count = self.channels.len();
+        self.channels.retain(|channel| channel.id != id);
+        let released = self.channels.len() < count;
+        if released {
+            self.raise_epoch();
+        }
+        released
+    }
+
+    /// Ends all sessions but `kept`, and every code.
+    pub fn end_sessions(&mut self, kept: Option<SessionId>) {
+        self.session_epoch += 1;
+        self.kept_session = kept;
+        self.raise_epoch();
+    }
+
+    /// Ends every code that was made until now.
+    pub fn raise_epoch(&mut self) {
+        self.credential_epoch += 1;
+    }
+
+    /// Ends every code when an address of `before` was removed or replaced, no longer signs in, or is no longer primary.
+    pub fn raise_epoch_if_addresses_went(&mut self, before: &Self) {
+        let stays = |old: &Channel| {
+            self.channels
+                .iter()
+                .any(|new| new.value == old.value && (new.signs_in() || !old.signs_in()) && (new.is_primary || !old.is_primary))
+        };
+        if !before.channels.iter().all(stays) {
+            self.raise_epoch();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::entropy::Entropy;
+
+    fn email(text: &str) -> Email {
+        Email::parse(text).expect("an address")
+    }
+
+    fn id() -> ChannelId {
+        ChannelId::from(Entropy::system().uuid())
+    }
+
+    fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
+        Channel { id: id(), value: email(value), used_for_auth: true, is_verified, is_primary: false, standing }
+    }
+
+    /// An account with `ada@example.com`, which nobody proved, and everything that an attacker can add to it.
+    fn prepared() -> User {
+        let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
+        user.add_primary_email(&Entropy::system(), email("ada@example.com"), false);
+        user.channels.push(channel("eve@example.com", true, Standing::Wished));
+        user.channels.push(channel("bob@example.com", false, Standing::Wished));
+        user.otp_enabled = true;
+        user.otp_refused = true;
+        user.provider_accounts.push(crate::model::user::ProviderAccount {
+            id: Entropy::system().uuid().into(),
+            provider_id: "github".to_owned(),
+            account_id: "1".to_owned(),
+            email: None,
+            allow_sign_in: true,
+            allow_connected_accounts: true,
+        });
+        user
+    }
+
+    #[test]
+    fn a_stranger_who_proves_first_keeps_nothing_of_what_was_prepared() {
+        let (mut user, fresh) = (prepared(), id());
+        let before = user.clone();
+        assert_eq!(user.prove(&email("ada@example.com"), Prover::Stranger, fresh), Some(Proof::First));
+        let [only] = user.channels.as_slice() else { panic!("{:?}", user.channels) };
+        assert_eq!((only.id, only.value.as_str(), only.is_verified, only.is_primary), (fresh, "ada@example.com", true, true));
+        assert!(user.password.is_none() && user.totp.is_none() && user.provider_accounts.is_empty());
+        assert!(!user.otp_enabled && !user.otp_refused);
+        assert!(user.session_epoch > before.session_epoch && user.credential_epoch > before.credential_epoch);
+        assert_eq!(user.kept_session, None);
+    }
+
+    #[test]
+    fn the_creator_and_a_second_proof_remove_nothing() {
+        let mut user = prepared();
+        assert_eq!(user.prove(&email("ada@example.com"), Prover::Creator, id()), Some(Proof::Confirmed));
+        let mut expected = prepared();
+        expected.channels[0].is_verified = true;
+        assert_eq!((user.channels.len(), user.credential_epoch, user.session_epoch), (3, 0, 0));
+        let proved = user.clone();
+        assert_eq!(user.prove(&email("ada@example.com"), Prover::Stranger, id()), Some(Proof::Known));
+        assert_eq!(user, proved);
+    }
+
+    #[test]
+    fn an_address_that_is_only_wished_for_proves_nothing() {
+        let mut user = prepared();
+        let before = user.clone();
+        for other in ["bob@example.com", "nobody@example.com"] {
+            assert_eq!(user.prove(&email(other), Prover::Stranger, id()), None);
+        }
+        assert_eq!(user, before);
+    }
+
+    #[test]
+    fn an_unverified_address_signs_in_and_gives_way_by_its_standing() {
+        let of = |is_verified, is_primary, standing| {
+            let channel = Channel { is_primary, ..channel("ada@example.com", is_verified, standing) };
+            (channel.signs_in(), channel.gives_way())
+        };
+        assert_eq!(of(false, false, Standing::Provisional), (true, true));
+        assert_eq!(of(false, true, Standing::Provisional), (true, false));
+        assert_eq!(of(true, false, Standing::Provisional), (true, false));
+        assert_eq!(of(false, false, Standing::Wished), (false, false));
+        assert_eq!(of(true, false, Standing::Wished), (true, false));
+        assert_eq!(of(false, false, Standing::Assigned), (true, false));
+    }
+
+    #[test]
+    fn codes_die_when_an_address_goes_and_not_when_one_comes() {
+        let raised = |change: fn(&mut User)| {
+            let before = prepared();
+            let mut after = before.clone();
+            change(&mut after);
+            after.raise_epoch_if_addresses_went(&before);
+            after.credential_epoch > before.credential_epoch
+        };
+        assert!(!raised(|_| {}));
+        assert!(!raised(|user| user.channels.push(channel("new@example.com", false, Standing::Wished))));
+        assert!(!raised(|user| user.channels[2].is_verified = true));
+        assert!(raised(|user| drop(user.channels.remove(1))));
+        assert!(raised(|user| user.channels[1].value = email("new@example.com")));
+        assert!(raised(|user| user.channels[1].used_for_auth = false));
+        assert!(raised(|user| user.channels[0].is_primary = false));
+    }
+}

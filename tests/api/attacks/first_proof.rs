@@ -1,0 +1,193 @@
+//! An account that somebody prepared with another's address, and the address's owner who proves it.
+
+use serde_json::{Value, json};
+use support::provider::Provider;
+use support::{Answer, SignedIn, TestApp};
+
+use super::{CHANNELS, NEW, PASSWORD, added, addresses, otp_sign_in, password_sign_in, reset, reset_code, user, verification_code, verify};
+use crate::auth::assert_error;
+use crate::auth::oauth_callback::{self, exchange, flow, parameter};
+
+const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
+const PROOFS: [&str; 5] = ["reset", "sign-in code", "link_method", "raise_error", "allow_duplicates"];
+
+/// Everything that an attacker prepared.
+struct Prepared {
+    app: TestApp,
+    provider: Provider,
+    /// The attacker's session in the account of `ada@example.com`.
+    eve: SignedIn,
+    /// Codes for the account that are still good.
+    attempt: String,
+    sign_in: String,
+    reset: String,
+    authorization: String,
+}
+
+fn eves() -> Value {
+    json!({ "sub": "acme|666", "email": "eve@provider.example", "email_verified": false })
+}
+
+async fn prepare() -> Prepared {
+    let (app, provider) = oauth_callback::start().await;
+    let eve = app.sign_up("ada@example.com").await;
+    let channel = added(&app, &eve, "eve@example.com").await;
+    let code = verification_code(&app, &eve, &channel, "eve@example.com").await;
+    assert_eq!(verify(&app, &code).await.status(), 200);
+    // An account at a provider, whose address nobody verified.
+    let link = [("type", "link"), ("token", eve.access_token.as_str())];
+    let linked = exchange(&app, &parameter(&flow(&app, &provider, eves(), &link).await, "code")).await;
+    assert_eq!(linked.status(), 200, "{}", linked.text());
+    let authorization = parameter(&flow(&app, &provider, eves(), &[]).await, "code");
+    let set = app.signed_in(&eve).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await;
+    assert_eq!(set.status(), 200);
+    let details = assert_error(&password_sign_in(&app, "ada@example.com", PASSWORD).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
+    let attempt = details["attempt_code"].as_str().unwrap().to_owned();
+    let (sign_in, reset) = (app.sign_in_code("eve@example.com").await, reset_code(&app, "eve@example.com").await);
+    Prepared { app, provider, eve, attempt, sign_in, reset, authorization }
+}
+
+/// The owner of the address proves it; gives the owner's session, if the proof gives one.
+async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<SignedIn> {
+    let signed_in = |answer: &Answer| {
+        assert_eq!(answer.status(), 200, "{proof}: {}", answer.text());
+        SignedIn::of("ada@example.com", &answer.json())
+    };
+    match proof {
+        "reset" => {
+            assert_eq!(reset(app, &reset_code(app, "ada@example.com").await).await.status(), 200);
+            None
+        }
+        "sign-in code" => Some(signed_in(&otp_sign_in(app, &app.sign_in_code("ada@example.com").await).await)),
+        strategy => {
+            let setting = json!({ "oauth_providers": [provider.setting()], "oauth_account_merge_strategy": strategy });
+            app.configure(json!({ "config": setting })).await;
+            Some(oauth_callback::sign_in(app, provider, oauth_callback::ada()).await.0)
+        }
+    }
+}
+
+#[tokio::test]
+async fn whoever_proves_the_address_keeps_nothing_that_was_prepared() {
+    for proof in PROOFS {
+        let Prepared { app, provider, eve, .. } = prepare().await;
+        let ada = prove(&app, &provider, proof).await;
+        if let Some(ada) = &ada {
+            assert_eq!(ada.user_id, eve.user_id, "{proof}");
+            assert_eq!(app.signed_in(ada).get("/api/v1/users/me").await.status(), 200, "{proof}");
+        }
+        assert_eq!(addresses(&app, &eve.user_id).await, [("ada@example.com".to_owned(), true)], "{proof}");
+        let account = user(&app, &eve.user_id).await;
+        assert_eq!(account["has_password"], proof == "reset", "{proof}");
+        let accounts: Vec<&Value> = account["oauth_providers"].as_array().unwrap().iter().map(|account| &account["account_id"]).collect();
+        assert_eq!(accounts, if ada.is_some() && proof != "sign-in code" { vec!["acme|1"] } else { vec![] }, "{proof}");
+        let told = app.last_mail("ada@example.com").await;
+        assert_eq!(told.0.text.lines().next(), Some("This account is now yours"), "{proof}: {}", told.0.text);
+        // And the owner may set a password again.
+        assert_eq!(reset(&app, &reset_code(&app, "ada@example.com").await).await.status(), 200, "{proof}");
+        assert_eq!(password_sign_in(&app, "ada@example.com", NEW).await.status(), 200, "{proof}: no second factor of somebody else");
+    }
+}
+
+#[tokio::test]
+async fn no_way_in_that_was_prepared_opens_the_account_afterwards() {
+    for proof in PROOFS {
+        let Prepared { app, provider, eve, attempt, sign_in, reset: reset_by, authorization } = prepare().await;
+        prove(&app, &provider, proof).await;
+        // The session.
+        assert_error(&app.signed_in(&eve).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
+        let refresh = app.signed_in(&eve).without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
+        assert_error(&refresh, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+        // What was under way.
+        let totp = support::authenticator_code(b"12345678901234567890", app.now().as_second());
+        let body = json!({ "code": attempt, "type": "totp", "totp": totp });
+        assert_error(&app.client().post("/api/v1/auth/mfa/sign-in", body).await, 404, "VERIFICATION_CODE_NOT_FOUND");
+        assert_error(&exchange(&app, &authorization).await, 400, "INVALID_AUTHORIZATION_CODE");
+        assert_error(&reset(&app, &reset_by).await, 404, "VERIFICATION_CODE_NOT_FOUND");
+        // The password, the other address, the account at the provider.
+        assert_error(&password_sign_in(&app, "ada@example.com", PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
+        assert_error(&password_sign_in(&app, "eve@example.com", PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
+        let elsewhere = otp_sign_in(&app, &sign_in).await;
+        assert!(elsewhere.status() != 200 || elsewhere.json()["user_id"] != eve.user_id.as_str(), "{proof}");
+        assert_ne!(app.sign_in_by_mail("eve@example.com").await.user_id, eve.user_id, "{proof}");
+        let (by_provider, _) = oauth_callback::sign_in(&app, &provider, eves()).await;
+        assert_ne!(by_provider.user_id, eve.user_id, "{proof}");
+    }
+}
+
+#[tokio::test]
+async fn a_link_under_way_gives_the_account_to_nobody() {
+    for proof in PROOFS {
+        let Prepared { app, provider, eve, .. } = prepare().await;
+        let other = || json!({ "sub": "acme|777", "email": "eve@third.example", "email_verified": true });
+        let link = [("type", "link"), ("token", eve.access_token.as_str())];
+        let code = parameter(&flow(&app, &provider, other(), &link).await, "code");
+        let location = oauth_callback::begin(&app, &link).await;
+        prove(&app, &provider, proof).await;
+        assert_error(&exchange(&app, &code).await, 400, "INVALID_AUTHORIZATION_CODE");
+        let (code, state) = provider.allow(&app, &location, other());
+        let url = oauth_callback::landed(&oauth_callback::come_back(&app, &code, &state).await);
+        assert_eq!(oauth_callback::error_of(&url), "CANNOT_GET_OWN_USER_WITHOUT_USER", "{proof}");
+    }
+}
+
+#[tokio::test]
+async fn the_creator_who_proves_its_own_address_loses_nothing() {
+    for proof in ["reset", "sign-in code"] {
+        let app = TestApp::start().await;
+        let ada = app.sign_up("ada@example.com").await;
+        let channel = added(&app, &ada, "work@example.com").await;
+        let code = verification_code(&app, &ada, &channel, "work@example.com").await;
+        assert_eq!(verify(&app, &code).await.status(), 200);
+        let own = app.signed_in(&ada);
+        let answer = if proof == "reset" {
+            let code = reset_code(&app, "ada@example.com").await;
+            own.post("/api/v1/auth/password/reset", json!({ "code": code, "password": PASSWORD })).await
+        } else {
+            own.post("/api/v1/auth/otp/sign-in", json!({ "code": app.sign_in_code("ada@example.com").await })).await
+        };
+        assert_eq!(answer.status(), 200, "{proof}: {}", answer.text());
+        let both = [("ada@example.com".to_owned(), true), ("work@example.com".to_owned(), true)];
+        assert_eq!(addresses(&app, &ada.user_id).await, both, "{proof}");
+        assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id, "{proof}");
+        // The same token proves nothing about another's account.
+        let bob = app.sign_up("bob@example.com").await;
+        let ada = app.sign_in("ada@example.com").await;
+        let code = app.sign_in_code("bob@example.com").await;
+        assert_eq!(app.signed_in(&ada).post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await.status(), 200);
+        assert_eq!(user(&app, &bob.user_id).await["has_password"], false);
+    }
+}
+
+#[tokio::test]
+async fn an_ended_session_is_no_creator() {
+    let app = TestApp::start().await;
+    let eve = app.sign_up("ada@example.com").await;
+    let code = app.sign_in_code("ada@example.com").await;
+    assert_eq!(app.signed_in(&eve).delete("/api/v1/auth/sessions/current").await.status(), 200);
+    let answer = app.signed_in(&eve).post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
+    assert_error(&answer, 401, "ACCESS_TOKEN_EXPIRED");
+    assert_eq!(otp_sign_in(&app, &code).await.status(), 200);
+    assert_eq!(user(&app, &eve.user_id).await["has_password"], false);
+}
+
+#[tokio::test]
+async fn a_verification_code_only_verifies() {
+    let app = TestApp::start().await;
+    let eve = app.sign_up("ada@example.com").await;
+    let list = app.signed_in(&eve).get(&format!("{CHANNELS}?user_id=me")).await.json();
+    let code = verification_code(&app, &eve, list["items"][0]["id"].as_str().unwrap(), "ada@example.com").await;
+    assert_eq!(verify(&app, &code).await.status(), 200);
+    assert_eq!(app.sign_in("ada@example.com").await.user_id, eve.user_id);
+    assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.json()["primary_email_verified"], true);
+}
+
+#[tokio::test]
+async fn a_provider_that_does_not_vouch_for_the_address_proves_nothing() {
+    let (app, provider) = oauth_callback::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let account = json!({ "sub": "acme|666", "email": "ada@example.com", "email_verified": false });
+    let url = flow(&app, &provider, account, &[]).await;
+    assert_eq!(oauth_callback::error_of(&url), "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
+    assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
+}

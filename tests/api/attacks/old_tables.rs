@@ -1,0 +1,97 @@
+//! Tables of the version before, which knows neither credential epochs nor wishes.
+
+use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::json;
+use shared::model::ownership::Standing;
+use support::{SignedIn, TestApp};
+
+use super::{NEW, add, added, addresses, otp_sign_in, reset, reset_code, verification_code, verify};
+use crate::auth::assert_error;
+use crate::stored;
+
+/// Takes out of every item what the version before did not write.
+async fn age(app: &TestApp) {
+    for (pk, sk) in app.table().into_keys() {
+        let is_aged = ["U#", "E#", "O#", "C#", "A#", "S#"].iter().any(|kind| pk.starts_with(kind));
+        if !is_aged || sk.starts_with("SESSION#") || sk.starts_with("PROVIDER#") {
+            continue;
+        }
+        let (key, store) = ([("pk", pk), ("sk", sk)], &app.app.store);
+        let mut update = UpdateItemInput::builder().table_name(store.table()).update_expression("REMOVE d.credential_epoch, d.epoch");
+        for (name, value) in key {
+            update = update.key(name, AttributeValue::S(value));
+        }
+        store.client().call(update).await.unwrap();
+    }
+}
+
+/// Gives a user an unverified address that signs in, as the version before did at a client's word.
+async fn squat(app: &TestApp, user: &SignedIn, address: &str) {
+    added(app, user, address).await;
+    let (store, project) = (&app.app.store, app.project_id());
+    let row = store.user(project, stored::user_id(user)).await.unwrap().unwrap();
+    let mut after = row.user.clone();
+    after.channels.iter_mut().for_each(|channel| channel.standing = Standing::Provisional);
+    store.change_account(project, &row, &after, Vec::new()).await.unwrap();
+    age(app).await;
+}
+
+#[tokio::test]
+async fn codes_of_the_version_before_work_until_something_ends_them() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in_by_mail("ada@example.com").await;
+    let work = added(&app, &ada, "work@example.com").await;
+    let [reset_one, reset_two] = [reset_code(&app, "ada@example.com").await, reset_code(&app, "ada@example.com").await];
+    let sign_in = [app.sign_in_code("ada@example.com").await, app.sign_in_code("ada@example.com").await];
+    let verification = verification_code(&app, &ada, &work, "work@example.com").await;
+    age(&app).await;
+    assert_eq!(otp_sign_in(&app, &sign_in[0]).await.status(), 200);
+    assert_eq!(verify(&app, &verification).await.status(), 200);
+    assert_eq!(reset(&app, &reset_one).await.status(), 200);
+    assert_error(&reset(&app, &reset_two).await, 404, "VERIFICATION_CODE_NOT_FOUND");
+    assert_error(&otp_sign_in(&app, &sign_in[1]).await, 404, "VERIFICATION_CODE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn users_sessions_and_claims_of_the_version_before_go_on() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    age(&app).await;
+    assert_eq!(app.signed_in(&ada).get("/api/v1/users/me").await.status(), 200);
+    assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
+    let body = json!({ "old_password": "correct horse battery", "new_password": NEW });
+    assert_eq!(app.signed_in(&ada).post("/api/v1/auth/password/update", body).await.status(), 200);
+    assert_eq!(reset(&app, &reset_code(&app, "ada@example.com").await).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_claim_of_an_unverified_extra_address_gives_way_to_whoever_verifies_it() {
+    let app = TestApp::start().await;
+    let (eve, bob) = (app.sign_up("eve@example.com").await, app.sign_up("bob@example.com").await);
+    squat(&app, &eve, "bob@work.example").await;
+    assert_eq!(app.sign_in("bob@work.example").await.user_id, eve.user_id, "as the version before had it");
+    let wished = added(&app, &bob, "bob@work.example").await;
+    let code = verification_code(&app, &bob, &wished, "bob@work.example").await;
+    assert_eq!(verify(&app, &code).await.status(), 200);
+    assert_eq!(app.sign_in("bob@work.example").await.user_id, bob.user_id);
+    // The squatter keeps the address as a wish that cannot come true any more, and its own one.
+    assert_eq!(addresses(&app, &eve.user_id).await, [("eve@example.com".to_owned(), false), ("bob@work.example".to_owned(), false)]);
+    assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id);
+    assert_eq!(app.server().delete(&format!("/api/v1/users/{}", eve.user_id)).await.status(), 200);
+    assert_eq!(app.sign_in("bob@work.example").await.user_id, bob.user_id, "deleting the squatter frees nothing of another");
+}
+
+#[tokio::test]
+async fn the_address_that_an_account_was_made_with_does_not_give_way() {
+    let app = TestApp::start().await;
+    let (eve, bob) = (app.sign_up("eve@example.com").await, app.sign_up("bob@example.com").await);
+    age(&app).await;
+    let wished = added(&app, &bob, "eve@example.com").await;
+    let code = verification_code(&app, &bob, &wished, "eve@example.com").await;
+    assert_error(&verify(&app, &code).await, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
+    assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id);
+    // Whoever reads its emails gets the account by a reset, without what was there before.
+    assert_eq!(reset(&app, &reset_code(&app, "eve@example.com").await).await.status(), 200);
+    assert_error(&add(&app, &eve, "more@example.com").await, 401, "ACCESS_TOKEN_EXPIRED");
+}

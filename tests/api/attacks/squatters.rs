@@ -1,0 +1,125 @@
+//! Accounts that claim addresses which are not theirs.
+
+use serde_json::json;
+use support::{SignedIn, TestApp};
+
+use super::{CHANNELS, PASSWORD, add, added, addresses, reset, reset_code, verification_code, verify};
+use crate::auth::assert_error;
+
+const TAKEN: &str = "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE";
+
+fn claims(app: &TestApp) -> usize {
+    app.table().keys().filter(|(pk, sk)| pk.starts_with("E#") && sk == "CLAIM").count()
+}
+
+#[tokio::test]
+async fn an_account_claims_none_of_49_strangers_addresses() {
+    let app = TestApp::start().await;
+    let eve = app.sign_up("eve@example.com").await;
+    for number in 0..49 {
+        let answer = add(&app, &eve, &format!("stranger{number}@example.com")).await;
+        assert_eq!((answer.status(), &answer.json()["used_for_auth"]), (201, &json!(true)), "it is a wish, reported as asked");
+    }
+    assert_eq!(claims(&app), 1);
+    for number in 0..49 {
+        let stranger = app.sign_up(&format!("stranger{number}@example.com")).await;
+        assert_ne!(stranger.user_id, eve.user_id);
+        assert_eq!(app.sign_in(&stranger.email).await.user_id, stranger.user_id);
+    }
+    assert_eq!(claims(&app), 50);
+}
+
+/// Every way in which a client may name an address for its user.
+async fn squat(app: &TestApp, eve: &SignedIn, way: &str, address: &str) {
+    let own = app.signed_in(eve);
+    let answer = match way {
+        "added" => add(app, eve, address).await,
+        "added as primary" => {
+            let body = json!({ "user_id": "me", "value": address, "type": "email", "used_for_auth": true, "is_primary": true });
+            own.post(CHANNELS, body).await
+        }
+        "made primary" => own.patch("/api/v1/users/me", json!({ "primary_email": address })).await,
+        "switched on" => {
+            let body = json!({ "user_id": "me", "value": address, "type": "email", "used_for_auth": false });
+            let id = own.post(CHANNELS, body).await.json()["id"].as_str().unwrap().to_owned();
+            own.patch(&format!("{CHANNELS}/me/{id}"), json!({ "used_for_auth": true })).await
+        }
+        _ => {
+            let id = added(app, eve, "other@example.com").await;
+            own.patch(&format!("{CHANNELS}/me/{id}"), json!({ "value": address })).await
+        }
+    };
+    assert!([200, 201].contains(&answer.status()), "{way}: {}", answer.text());
+}
+
+#[tokio::test]
+async fn no_way_of_naming_an_address_claims_it() {
+    for way in ["added", "added as primary", "made primary", "switched on", "replaced"] {
+        let app = TestApp::start().await;
+        let eve = app.sign_up("eve@example.com").await;
+        squat(&app, &eve, way, "ada@example.com").await;
+        // Nothing that is sent to the address is about the squatter's account.
+        let unknown = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
+        assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", unknown).await.status(), 200);
+        assert!(app.mails("ada@example.com").await.is_empty(), "{way}");
+        let ada = app.sign_up("ada@example.com").await;
+        assert_ne!(ada.user_id, eve.user_id, "{way}");
+        assert_eq!(reset(&app, &reset_code(&app, "ada@example.com").await).await.status(), 200, "{way}");
+        assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id, "the squatter's own account is as it was");
+    }
+}
+
+#[tokio::test]
+async fn whoever_verifies_an_address_first_has_it() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let [of_ada, of_bob] = [added(&app, &ada, "shared@example.com").await, added(&app, &bob, "shared@example.com").await];
+    let first = verification_code(&app, &ada, &of_ada, "shared@example.com").await;
+    let second = verification_code(&app, &bob, &of_bob, "shared@example.com").await;
+    assert_eq!(verify(&app, &first).await.status(), 200);
+    assert_eq!(app.sign_in("shared@example.com").await.user_id, ada.user_id);
+    let table = app.table();
+    let details = assert_error(&verify(&app, &second).await, 409, TAKEN);
+    assert_eq!(details["contact_channel_value"], "shared@example.com");
+    let unverified = ["bob@example.com", "shared@example.com"].map(|address| (address.to_owned(), false));
+    assert_eq!(addresses(&app, &bob.user_id).await, unverified);
+    let changed: Vec<_> = app.table().into_iter().filter(|(key, item)| table.get(key) != Some(item)).map(|(key, _)| key.0).collect();
+    assert!(changed.iter().all(|pk| pk.starts_with("C#")), "only the attempt is counted: {changed:?}");
+    assert_eq!(app.sign_in("shared@example.com").await.user_id, ada.user_id);
+}
+
+#[tokio::test]
+async fn what_a_server_says_claims_at_once() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let body = json!({ "user_id": ada.user_id, "value": "work@example.com", "type": "email", "used_for_auth": true });
+    assert_eq!(app.server().post(CHANNELS, body).await.status(), 201);
+    assert_eq!(app.sign_in("work@example.com").await.user_id, ada.user_id);
+    let taken = app.client().post("/api/v1/auth/password/sign-up", json!({ "email": "work@example.com", "password": PASSWORD })).await;
+    assert_error(&taken, 409, "USER_EMAIL_ALREADY_EXISTS");
+    // And stays: another user's wish does not take it.
+    let wished = added(&app, &bob, "work@example.com").await;
+    let code = verification_code(&app, &bob, &wished, "work@example.com").await;
+    assert_error(&verify(&app, &code).await, 409, TAKEN);
+    // A wish becomes a claim by a server's word, too.
+    let wished = added(&app, &bob, "bob@work.example").await;
+    let path = format!("{CHANNELS}/{}/{wished}", bob.user_id);
+    assert_eq!(app.server().patch(&path, json!({ "used_for_auth": true })).await.status(), 200);
+    assert_eq!(app.sign_in("bob@work.example").await.user_id, bob.user_id);
+}
+
+#[tokio::test]
+async fn a_corrected_typo_locks_nobody_out() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("adda@example.com").await;
+    let list = app.signed_in(&ada).get(&format!("{CHANNELS}?user_id=me")).await.json();
+    let path = format!("{CHANNELS}/me/{}", list["items"][0]["id"].as_str().unwrap());
+    assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": "ada@example.com" })).await.status(), 200);
+    assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
+    // One address for one, as with a sign-up: it takes nobody's.
+    let bob = app.sign_up("bob@example.com").await;
+    let list = app.signed_in(&bob).get(&format!("{CHANNELS}?user_id=me")).await.json();
+    let path = format!("{CHANNELS}/me/{}", list["items"][0]["id"].as_str().unwrap());
+    assert_error(&app.signed_in(&bob).patch(&path, json!({ "value": "ada@example.com" })).await, 409, TAKEN);
+    assert_eq!(claims(&app), 2);
+}
