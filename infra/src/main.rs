@@ -1,9 +1,13 @@
-//! `cargo run -p infra -- render`: writes what is derived from the operations and checked in.
+//! `cargo run -p infra -- render`: writes what is derived from the operations and checked in. Other
+//! commands print it, or write what is made from data.
 
-use anyhow::bail;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand};
 use infra::checked_in::{self, File};
 use infra::openapi;
+use shared::model::password::common;
 
 /// Renders what is derived from the operations.
 #[derive(Parser)]
@@ -26,6 +30,12 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Writes the table of common passwords, which nobody may choose.
+    CommonPasswords {
+        /// Lists of passwords: one in each line, or an array of JSON.
+        #[arg(required = true)]
+        lists: Vec<PathBuf>,
+    },
     /// Prints the OpenAPI document.
     Openapi {
         /// Base URL of the service in the document.
@@ -41,12 +51,24 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::Render { check } => settle(&checked_in::files()?, check),
         Command::WatchRoutes { check } => settle(&[checked_in::watch_file()?], check),
+        Command::CommonPasswords { lists } => common_passwords(&lists),
         Command::Openapi { api_url, site_url } => {
             let document = openapi::json(&api_url, site_url.as_deref().unwrap_or(&api_url))?;
             println!("{}", serde_json::to_string_pretty(&document)?);
             Ok(())
         }
     }
+}
+
+fn common_passwords(lists: &[PathBuf]) -> anyhow::Result<()> {
+    let mut passwords = Vec::new();
+    for list in lists {
+        let text = std::fs::read_to_string(list).with_context(|| format!("cannot read {}", list.display()))?;
+        let is_json = list.extension().is_some_and(|extension| extension == "json");
+        passwords.extend(if is_json { serde_json::from_str(&text)? } else { text.lines().map(str::to_owned).collect::<Vec<_>>() });
+    }
+    let file = checked_in::root().join("shared/src/model/password/common.bin");
+    std::fs::write(&file, common::table(passwords)).with_context(|| format!("cannot write {}", file.display()))
 }
 
 fn settle(files: &[File], check: bool) -> anyhow::Result<()> {

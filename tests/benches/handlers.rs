@@ -6,6 +6,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::json;
 use shared::crypto::password::Hasher;
 use shared::entropy::Entropy;
+use shared::model::password::Password;
 use support::{Caller, TestApp};
 use tokio::runtime::Runtime;
 
@@ -50,13 +51,13 @@ fn handlers(criterion: &mut Criterion) {
 
 fn argon2(criterion: &mut Criterion) {
     let runtime = Runtime::new().expect("a runtime");
-    let (hasher, entropy, password) = (Hasher::default(), Entropy::system(), "correct horse battery".to_owned().into());
-    let hash = runtime.block_on(hasher.hash(&entropy, &password));
+    let (hasher, entropy, password) = (Hasher::default(), Entropy::system(), Password::from("correct horse battery".to_owned()));
+    let hash = runtime.block_on(hasher.hash(&entropy, password.secret()));
     criterion.bench_function("argon2id check", |bencher| {
-        bencher.to_async(&runtime).iter(|| hasher.verify(Some(&hash), &password));
+        bencher.to_async(&runtime).iter(|| hasher.verify(Some(&hash), &password, None));
     });
     criterion.bench_function("argon2id check of nobody", |bencher| {
-        bencher.to_async(&runtime).iter(|| hasher.verify(None, &password));
+        bencher.to_async(&runtime).iter(|| hasher.verify(None, &password, None));
     });
 }
 

@@ -32,6 +32,7 @@ pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/passwo
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
+        "PASSWORD_REQUIREMENTS_NOT_MET",
     ])
     .hashes_passwords();
 
@@ -39,7 +40,7 @@ pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/passwo
 #[deserr(deny_unknown_fields)]
 pub struct Reset {
     code: Code,
-    /// The new password: 8 to 128 characters; a project may ask for more than 8.
+    /// The new password, under the rules of sign-up.
     password: Password,
 }
 
@@ -53,8 +54,8 @@ pub async fn handle(
     if !config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
-    body.password.check(config.password_min_length)?;
     let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
+    body.password.check(&access.access.project, row.user.addresses())?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
     let result = change_read(&app, project, row, KnownError::VerificationCodeNotFound, |user| {
         if !stored.is_of_epoch(user) {

@@ -19,6 +19,7 @@ pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
+        "PASSWORD_REQUIREMENTS_NOT_MET",
         "USER_HAS_PASSWORD",
     ])
     .hashes_passwords();
@@ -26,7 +27,7 @@ pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SetPassword {
-    /// 8 to 128 characters; a project may ask for more than 8.
+    /// Under the rules of sign-up.
     password: Password,
 }
 
@@ -39,7 +40,7 @@ pub async fn handle(
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
-    body.password.check(access.project.config.password_min_length)?;
+    body.password.check(&access.project, row.user.addresses())?;
     if row.user.password.is_some() {
         return Err(KnownError::UserHasPassword.into());
     }

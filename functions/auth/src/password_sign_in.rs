@@ -49,7 +49,10 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     let failures = Failures::of(&app, &access.project.id, &body.email);
     let ((), row) = futures_util::try_join!(failures.check(), find(&app, &access, &body.email))?;
     let hash = row.as_ref().and_then(|row| row.user.password.as_ref());
-    let verdict = app.hasher.verify(hash, body.password.secret()).await;
+    let verdict = app.hasher.verify(hash, &body.password, access.project.dearest_bcrypt_cost).await;
+    if let Some(hash) = hash {
+        app.store.note_bcrypt_cost(&access.project, hash).await?;
+    }
     let Some(mut row) = row.filter(|_| verdict != Verdict::Wrong) else {
         failures.count().await?;
         return Err(KnownError::EmailPasswordMismatch.into());

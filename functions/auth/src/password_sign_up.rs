@@ -34,6 +34,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
         "SIGN_UP_REJECTED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
+        "PASSWORD_REQUIREMENTS_NOT_MET",
         "USER_EMAIL_ALREADY_EXISTS",
     ])
     .hashes_passwords();
@@ -42,7 +43,9 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
 #[deserr(deny_unknown_fields)]
 pub struct SignUp {
     email: Email,
-    /// 8 to 128 characters; a project may ask for more than 8.
+    /// 8 to 128 characters (code points after NFC); a project may ask for more than 8. Refused with
+    /// `PASSWORD_REQUIREMENTS_NOT_MET`: common passwords, plain sequences, the address or its part
+    /// before the `@`, and the project's name.
     password: Password,
     /// Base of the link in the verification mail, which gets the query parameter `code`. Without it no mail is sent.
     #[deserr(default)]
@@ -69,7 +72,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     if !config.sign_up_enabled {
         return Err(KnownError::SignUpNotEnabled.into());
     }
-    body.password.check(config.password_min_length)?;
+    body.password.check(&access.project, [&body.email])?;
     let now = app.clock.now();
     let (mut user, version) = new_user(&app, &access, now);
     user.add_primary_email(&app.entropy, body.email.clone(), false);

@@ -26,6 +26,7 @@ pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/passw
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
+        "PASSWORD_REQUIREMENTS_NOT_MET",
         "USER_DOES_NOT_HAVE_PASSWORD",
         "PASSWORD_CONFIRMATION_MISMATCH",
     ])
@@ -35,7 +36,7 @@ pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/passw
 #[deserr(deny_unknown_fields)]
 pub struct UpdatePassword {
     old_password: Password,
-    /// 8 to 128 characters; a project may ask for more than 8.
+    /// Under the rules of sign-up.
     new_password: Password,
 }
 
@@ -50,14 +51,14 @@ pub async fn handle(
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
-    body.new_password.check(access.project.config.password_min_length)?;
+    body.new_password.check(&access.project, user.addresses())?;
     let old = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
     // The old password is guessed here as well as at sign-in, so it counts there.
     let address = user.primary().map_or_else(|| user.id.to_string(), |channel| channel.value.to_string());
     let failures = Failures::of(&app, &access.project.id, &address);
     let allowed = async { Ok(failures.check().await?) };
     let ((), kept) = futures_util::try_join!(allowed, kept_session(&app, &access, &headers, user.id))?;
-    if app.hasher.verify(Some(old), body.old_password.secret()).await == Verdict::Wrong {
+    if app.hasher.verify(Some(old), &body.old_password, None).await == Verdict::Wrong {
         failures.count().await?;
         return Err(KnownError::PasswordConfirmationMismatch.into());
     }

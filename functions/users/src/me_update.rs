@@ -18,6 +18,7 @@ pub const ROUTE: Route = Route::patch("users-me-update", "/api/v1/users/me")
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
+        "PASSWORD_REQUIREMENTS_NOT_MET",
         "MAGIC_LINK_NOT_ENABLED",
         "TEAM_MEMBERSHIP_NOT_FOUND",
         "USER_EMAIL_ALREADY_EXISTS",
@@ -32,7 +33,7 @@ pub async fn handle(
 ) -> Result<Json<UserView>, Error> {
     let input = body.read(access.level).map_err(|problems| problems.into_error("PATCH", ROUTE.path))?;
     let row = access.own_user()?.row.clone();
-    let new = UserChange::new(&app, &access, row.user.id, input).await?;
+    let new = UserChange::new(&app, &access, &row.user, input).await?;
     let project = &access.project;
     let (row, team) = Box::pin(new.make(&app, &access, row, KnownError::CannotGetOwnUserWithoutUser)).await?;
     Ok(Json(UserView::of(&row.user, row.last_active_at, &project.config, access.level, team.as_ref())))

@@ -5,7 +5,6 @@ use shared::App;
 use shared::crypto::password::Hash;
 use shared::http::change::Change;
 use shared::model::id::TeamId;
-use shared::model::id::UserId;
 use shared::model::mfa::Totp;
 use shared::model::profile_image::{NewImage, Owner, Upload};
 use shared::model::project::Project;
@@ -25,16 +24,17 @@ pub(crate) struct UserChange {
 }
 
 impl UserChange {
-    pub(crate) async fn new<L>(app: &App, access: &Access<L>, id: UserId, input: UserInput) -> Result<Self, Error> {
+    /// The change of `user`, who is read again when it has changed meanwhile.
+    pub(crate) async fn new<L>(app: &App, access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
         let project = &access.project;
         check(project, &input)?;
-        let password = hash(app, project, &input).await?;
+        let password = hash(app, project, user, &input).await?;
         let totp = match &input.totp_secret_base64 {
             Change::Keep => Change::Keep,
             Change::Clear => Change::Clear,
-            Change::Set(secret) => Change::Set(Totp::seal(&app.sealer, &app.entropy, &project.id, id, secret)?),
+            Change::Set(secret) => Change::Set(Totp::seal(&app.sealer, &app.entropy, &project.id, user.id, secret)?),
         };
-        let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
+        let url = |digest: &_| Owner::from(user.id).url(&app.settings.api_url, &project.id, digest);
         let image = NewImage::of(&input.profile_image_url, Upload::digest, url);
         Ok(Self { patch: UserPatch { input, password, totp, image, author: access.author() } })
     }
@@ -117,14 +117,22 @@ fn check(project: &Project, input: &UserInput) -> Result<(), KnownError> {
     Ok(())
 }
 
-async fn hash(app: &App, project: &Project, input: &UserInput) -> Result<Change<Hash>, Error> {
+async fn hash(app: &App, project: &Project, user: &User, input: &UserInput) -> Result<Change<Hash>, Error> {
     Ok(match (&input.password, &input.password_hash) {
         (Change::Set(password), _) => {
-            password.check(project.config.password_min_length)?;
+            let new_address = match &input.primary_email {
+                Change::Set(email) => Some(email),
+                Change::Keep | Change::Clear => None,
+            };
+            password.check(project, user.addresses().chain(new_address))?;
             Change::Set(app.hasher.hash(&app.entropy, password.secret()).await)
         }
         (Change::Clear, _) => Change::Clear,
-        (Change::Keep, Some(imported)) => Change::Set(imported.0.clone()),
+        (Change::Keep, Some(imported)) => {
+            // Before the hash is there: a check of a wrong password never takes less than it should.
+            app.store.note_bcrypt_cost(project, &imported.0).await?;
+            Change::Set(imported.0.clone())
+        }
         (Change::Keep, None) => Change::Keep,
     })
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Created, Route};
 use shared::model::user::User;
 use shared::model::user_input::{New, UserBody};
@@ -15,11 +15,12 @@ use crate::user_change::UserChange;
 
 pub const ROUTE: Route = Route::post("users-user-create", "/api/v1/users")
     .summary("Creates a user")
-    .table(&[BatchGetItem, PutItem])
+    .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
+        "PASSWORD_REQUIREMENTS_NOT_MET",
         "MAGIC_LINK_NOT_ENABLED",
         "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
         "OAUTH_PROVIDER_ACCOUNT_ID_ALREADY_USED_FOR_SIGN_IN",
@@ -35,7 +36,7 @@ pub async fn handle(
 ) -> Result<Created<ServerUser>, Error> {
     let mut user = User::new(&app.entropy, app.clock.now());
     user.is_anonymous = body.0.is_anonymous == Some(true);
-    let new = UserChange::new(&app, &access, user.id, body.0).await?;
+    let new = UserChange::new(&app, &access, &user, body.0).await?;
     let mut with = new.apply(&app, &access.project, &mut user)?;
     with.0.extend(welcome(&app, &access.project, &mut user)?);
     create(&app, &access.project.id, &user, with).await?;

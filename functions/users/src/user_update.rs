@@ -23,6 +23,7 @@ pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
+        "PASSWORD_REQUIREMENTS_NOT_MET",
         "MAGIC_LINK_NOT_ENABLED",
         "TEAM_MEMBERSHIP_NOT_FOUND",
         "USER_EMAIL_ALREADY_EXISTS",
@@ -38,8 +39,8 @@ pub async fn handle(
 ) -> Result<Json<ServerUser>, Error> {
     let project = &access.project;
     let id = access.user_id(path.user_id)?;
-    let new = UserChange::new(&app, &access, id, body.0).await?;
     let row = read(&access, id).await?.ok_or(KnownError::UserNotFound)?;
+    let new = UserChange::new(&app, &access, &row.user, body.0).await?;
     let (row, team) = Box::pin(new.make(&app, &access, row, KnownError::UserNotFound)).await?;
     Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref())))
 }

@@ -1,9 +1,13 @@
 //! Password hashes: argon2id as PHC strings (WIRE.md, decision 9), and bcrypt for imported accounts.
 //!
-//! The parameters travel with each hash, so a weaker one is noticed at sign-in and replaced. A check against no hash at all does the
-//! same work as a real one, so that the answer's time does not tell whether an account exists.
+//! The parameters travel with each hash, so a weaker one is noticed at sign-in and replaced.
+//!
+//! A wrong password takes the same work for every account of a project and for none at all: one
+//! argon2id, and bcrypt of the dearest cost among the project's imported hashes, if it has any.
+//! bcrypt of cost `n` is 2^n rounds, so that of cost `k`, and then of `k` to `n - 1`, add up to it.
 
 use std::cell::RefCell;
+use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 
 use argon2::password_hash::Error;
@@ -15,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use crate::entropy::Entropy;
+use crate::model::password::Password;
 
 /// A stored hash: a PHC string of argon2id, or an imported bcrypt hash (`$2a$`, `$2b$`, `$2y$`).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,19 +31,22 @@ impl std::fmt::Debug for Hash {
     }
 }
 
-/// The bcrypt costs that are accepted: bcrypt has no lower one, and 2^16 rounds take seconds.
-const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=16;
+/// The bcrypt costs that are imported: bcrypt has no lower one, and 2^12 rounds take a quarter of a
+/// second, of every wrong password in the project. Versions before this one imported up to 16.
+const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=12;
 
 impl Hash {
-    /// Takes a bcrypt hash of another system; `None` for anything else, or a cost that is not from 4 to 16.
+    /// Takes a bcrypt hash of another system; `None` for anything else, or a cost that is not from 4
+    /// to 12.
     pub fn import_bcrypt(text: &str) -> Option<Self> {
         let parts: bcrypt::HashParts = text.parse().ok()?;
         let known = ["$2a$", "$2b$", "$2y$"].iter().any(|prefix| text.starts_with(prefix));
         (known && text.len() == 60 && BCRYPT_COSTS.contains(&parts.get_cost())).then(|| Self(text.to_owned()))
     }
 
-    fn is_bcrypt(&self) -> bool {
-        self.0.starts_with("$2")
+    /// The cost of a bcrypt hash.
+    pub fn bcrypt_cost(&self) -> Option<u32> {
+        self.0.strip_prefix("$2")?.split('$').nth(1)?.parse().ok()
     }
 }
 
@@ -92,22 +100,55 @@ impl Hasher {
     }
 
     /// Checks `password` against `hash`; with none, does the same work and says [`Verdict::Wrong`].
-    pub async fn verify(&self, hash: Option<&Hash>, password: &SecretString) -> Verdict {
+    /// `dearest` is the highest bcrypt cost of the project, see [`crate::model::project::Project`].
+    pub async fn verify(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let hasher = self.clone();
         let (hash, password) = (hash.cloned(), password.clone());
-        self.run(move || hasher.verify_now(hash.as_ref(), password.expose_secret())).await
+        self.run(move || hasher.verify_now(hash.as_ref(), &password, dearest)).await
     }
 
-    fn verify_now(&self, hash: Option<&Hash>, password: &str) -> Verdict {
+    fn verify_now(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
+        let mut verdicts = password.forms().map(|form| self.verify_form(hash, form.expose_secret(), dearest));
+        match verdicts.next() {
+            // Made before passwords were normalised, and so of the typed form: to be made again.
+            Some(Verdict::Wrong) | None => match verdicts.next() {
+                Some(Verdict::Right | Verdict::RightButWeak) => Verdict::RightButWeak,
+                Some(Verdict::Wrong) | None => Verdict::Wrong,
+            },
+            Some(verdict) => verdict,
+        }
+    }
+
+    fn verify_form(&self, hash: Option<&Hash>, password: &str, dearest: Option<u32>) -> Verdict {
         let text = hash.map_or(&*self.decoy, |hash| hash.0.as_str());
-        let right = match hash {
-            Some(hash) if hash.is_bcrypt() => bcrypt::verify(password, text).unwrap_or(false),
-            _ => is_right(text, password).unwrap_or(false),
+        let cost = hash.and_then(Hash::bcrypt_cost);
+        let right = match cost {
+            Some(_) => bcrypt::verify(password, text).unwrap_or(false),
+            None => is_right(text, password).unwrap_or(false),
         };
         match right && hash.is_some() {
-            false => Verdict::Wrong,
+            false => {
+                self.pad(cost, password, dearest);
+                Verdict::Wrong
+            }
             true if self.is_weak(text) => Verdict::RightButWeak,
             true => Verdict::Right,
+        }
+    }
+
+    /// Does what a check against a hash of this bcrypt cost, or of argon2, took less than a check
+    /// against any other hash of the project would.
+    fn pad(&self, cost: Option<u32>, password: &str, dearest: Option<u32>) {
+        let missing = match (cost, dearest) {
+            (Some(cost), dearest) => {
+                let _ = black_box(is_right(&self.decoy, password));
+                cost..dearest.unwrap_or(cost)
+            }
+            (None, Some(dearest)) => dearest..dearest + 1,
+            (None, None) => 0..0,
+        };
+        for cost in missing {
+            let _ = black_box(bcrypt::hash_with_salt_bytes(password, cost, [0; 16]));
         }
     }
 
@@ -182,14 +223,18 @@ mod tests {
         text.to_owned().into()
     }
 
+    fn password(text: &str) -> Password {
+        text.to_owned().into()
+    }
+
     #[tokio::test]
     async fn a_hash_verifies_its_password_alone() {
         let hasher = Hasher::new(64, 1);
         let hash = hasher.hash(&Entropy::system(), &secret("correct horse")).await;
         assert!(hash.0.starts_with("$argon2id$v=19$m=64,t=1,p=1$"));
-        assert_eq!(hasher.verify(Some(&hash), &secret("correct horse")).await, Verdict::Right);
-        assert_eq!(hasher.verify(Some(&hash), &secret("correct hors")).await, Verdict::Wrong);
-        assert_eq!(hasher.verify(None, &secret("correct horse")).await, Verdict::Wrong);
+        assert_eq!(hasher.verify(Some(&hash), &password("correct horse"), None).await, Verdict::Right);
+        assert_eq!(hasher.verify(Some(&hash), &password("correct hors"), None).await, Verdict::Wrong);
+        assert_eq!(hasher.verify(None, &password("correct horse"), None).await, Verdict::Wrong);
     }
 
     #[test]
@@ -213,18 +258,44 @@ mod tests {
     async fn a_weaker_hash_and_a_bcrypt_hash_are_to_be_replaced() {
         let hash = Hasher::new(64, 1).hash(&Entropy::system(), &secret("correct horse")).await;
         let strong = Hasher::new(128, 1);
-        assert_eq!(strong.verify(Some(&hash), &secret("correct horse")).await, Verdict::RightButWeak);
+        assert_eq!(strong.verify(Some(&hash), &password("correct horse"), None).await, Verdict::RightButWeak);
 
         let bcrypt = bcrypt::hash("correct horse", 4).ok().and_then(|text| Hash::import_bcrypt(&text));
-        assert_eq!(strong.verify(bcrypt.as_ref(), &secret("correct horse")).await, Verdict::RightButWeak);
-        assert_eq!(strong.verify(bcrypt.as_ref(), &secret("wrong horse")).await, Verdict::Wrong);
+        assert_eq!(strong.verify(bcrypt.as_ref(), &password("correct horse"), None).await, Verdict::RightButWeak);
+        assert_eq!(strong.verify(bcrypt.as_ref(), &password("wrong horse"), None).await, Verdict::Wrong);
+    }
+
+    #[tokio::test]
+    async fn a_hash_of_the_typed_form_is_right_once_more_and_to_be_replaced() {
+        let hasher = Hasher::new(64, 1);
+        let (composed, decomposed) = ("caf\u{e9} au lait", "cafe\u{301} au lait");
+        let hash = hasher.hash(&Entropy::system(), &secret(decomposed)).await;
+        assert_eq!(hasher.verify(Some(&hash), &password(decomposed), None).await, Verdict::RightButWeak);
+        assert_eq!(hasher.verify(Some(&hash), &password(composed), None).await, Verdict::Wrong);
+        let hash = hasher.hash(&Entropy::system(), password(decomposed).secret()).await;
+        for form in [composed, decomposed] {
+            assert_eq!(hasher.verify(Some(&hash), &password(form), None).await, Verdict::Right);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wrong_password_is_wrong_whatever_else_the_project_has() {
+        let hasher = Hasher::new(64, 1);
+        let argon2 = hasher.hash(&Entropy::system(), &secret("correct horse")).await;
+        let bcrypt = bcrypt::hash("correct horse", 4).ok().and_then(|text| Hash::import_bcrypt(&text));
+        assert_eq!((argon2.bcrypt_cost(), bcrypt.as_ref().and_then(Hash::bcrypt_cost)), (None, Some(4)));
+        for hash in [None, Some(&argon2), bcrypt.as_ref()] {
+            for dearest in [None, Some(4), Some(5)] {
+                assert_eq!(hasher.verify(hash, &password("wrong horse"), dearest).await, Verdict::Wrong);
+            }
+        }
     }
 
     #[test]
     fn only_bcrypt_of_a_bearable_cost_is_imported() {
         assert!(Hash::import_bcrypt("$2b$10$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_some());
         assert!(Hash::import_bcrypt("$2b$03$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
-        assert!(Hash::import_bcrypt("$2b$17$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
+        assert!(Hash::import_bcrypt("$2b$13$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
         assert!(Hash::import_bcrypt("$argon2id$v=19$m=64,t=1,p=1$AAAA$AAAA").is_none());
         assert!(Hash::import_bcrypt("plain").is_none());
     }

@@ -35,6 +35,11 @@ impl Email {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// What is before the `@`.
+    pub fn local_part(&self) -> &str {
+        self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
+    }
 }
 
 /// A dot-atom of RFC 5322 §3.2.3: no quotes, no leading, trailing or double dots.

@@ -38,6 +38,10 @@ pub struct Project {
     pub is_production_mode: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_team_id: Option<String>,
+    /// The highest cost among the bcrypt hashes that its users were imported with: what a check of a
+    /// wrong password has to take, so that its time tells nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dearest_bcrypt_cost: Option<u32>,
     #[serde(default)]
     pub config: ProjectConfig,
 }
@@ -232,6 +236,7 @@ impl Project {
             created_at: now,
             is_production_mode: false,
             owner_team_id: None,
+            dearest_bcrypt_cost: None,
             config: ProjectConfig::default(),
         }
     }

@@ -207,6 +207,11 @@ impl User {
         self.channels.iter().find(|channel| channel.is_primary)
     }
 
+    /// All addresses of the user.
+    pub fn addresses(&self) -> impl Iterator<Item = &Email> {
+        self.channels.iter().map(|channel| &channel.value)
+    }
+
     pub fn channel(&self, id: ChannelId) -> Option<&Channel> {
         self.channels.iter().find(|channel| channel.id == id)
     }

@@ -73,11 +73,11 @@ pub struct UserInput {
     /// Server access. Whether the primary address signs the user in. One that is new does unless the one before did not.
     #[deserr(default)]
     pub primary_email_auth_enabled: Option<bool>,
-    /// Server access. 8 to 128 characters; a project may ask for more than 8. `null` for none. All sessions of the user end.
+    /// Server access. Under the rules of sign-up; `null` for none. All sessions of the user end.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Password)]
     pub password: Change<Password>,
-    /// Server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of a cost up to 16, in place of a password.
+    /// Server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of a cost from 4 to 12, in place of a password.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub password_hash: Option<ImportedHash>,

@@ -94,7 +94,7 @@ from_text!(CountryCode, "must be two letters of ISO 3166-1", |text| {
     is_code.then(|| Self(text.to_ascii_uppercase()))
 });
 
-from_text!(ImportedHash, "must be a bcrypt hash ($2a$, $2b$ or $2y$) of a cost from 4 to 16", |text| {
+from_text!(ImportedHash, "must be a bcrypt hash ($2a$, $2b$ or $2y$) of a cost from 4 to 12", |text| {
     Hash::import_bcrypt(&text).map(Self)
 });
 

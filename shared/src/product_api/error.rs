@@ -20,7 +20,7 @@ pub use key_slip::KeySlip;
 use super::limits;
 use crate::model::code::Rejected;
 use crate::model::limit::Refused;
-use crate::model::password::Unacceptable;
+use crate::model::password::{Unacceptable, Weakness};
 use crate::model::permission;
 use crate::model::redirect::Untrusted;
 use crate::model::user::RestrictedReason;
@@ -129,6 +129,8 @@ pub enum KnownError {
         #[serde(rename = "maxLength")]
         max_length: usize,
     },
+    #[error("{message}")]
+    PasswordRequirementsNotMet { message: String, reason: Weakness },
     #[error("the user has no password")]
     UserDoesNotHavePassword,
     #[error("the old password is wrong")]
@@ -495,6 +497,7 @@ impl From<Unacceptable> for Error {
         Self::Known(match reason {
             Unacceptable::TooShort(min_length) => KnownError::PasswordTooShort { min_length },
             Unacceptable::TooLong(max_length) => KnownError::PasswordTooLong { max_length },
+            Unacceptable::Weak(reason) => KnownError::PasswordRequirementsNotMet { message: reason.to_string(), reason },
         })
     }
 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::teams::{self, BATCH};
 use super::{Error, Key, Store, Write, entity, integer, key_sets, memberships, number, string};
 use crate::crypto::digest::Digest;
+use crate::crypto::password::Hash;
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::key_set::NewKeys;
 use crate::model::project::{ApiKey, Project};
@@ -138,6 +139,21 @@ impl Store {
     /// Replaces a project that nobody changed since `version`.
     pub async fn update_project(&self, project: &Project, version: u64) -> Result<(), Error> {
         self.transact(replaced(project, version)?).await
+    }
+
+    /// Notes the cost of a bcrypt hash in its project, if none of the project is known to cost as
+    /// much: at most nine times in the life of a project.
+    pub async fn note_bcrypt_cost(&self, project: &Project, hash: &Hash) -> Result<(), Error> {
+        let dearer = |cost: &u32| project.dearest_bcrypt_cost.is_none_or(|known| known < *cost);
+        let Some(cost) = hash.bcrypt_cost().filter(dearer) else { return Ok(()) };
+        let note = Write::update(project_key(&project.id), "SET d.dearest_bcrypt_cost = :cost, version = version + :one")
+            .on("attribute_exists(pk) AND (attribute_not_exists(d.dearest_bcrypt_cost) OR d.dearest_bcrypt_cost < :cost)")
+            .value(":cost", integer(cost))
+            .value(":one", integer(1));
+        match self.write(note).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// All projects of the table, by id. For people at a command line: the list is one partition.

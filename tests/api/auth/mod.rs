@@ -21,6 +21,7 @@ mod password_change;
 mod password_reset;
 mod password_sign_in;
 mod password_sign_up;
+mod password_strength;
 mod reseal;
 mod session_delete_current;
 mod session_list;

@@ -127,7 +127,7 @@ async fn a_password_has_8_to_128_characters_of_any_script() {
     let long = app.client().post(PATH, ada_with("password", "ä".repeat(129))).await;
     assert_eq!(assert_error(&long, 400, "PASSWORD_TOO_LONG"), json!({ "maxLength": 128 }));
 
-    for (index, password) in ["ä".repeat(8), "🦀".repeat(128), " \t\0 \u{202e}   ".to_owned()].into_iter().enumerate() {
+    for (index, password) in ["äö".repeat(4), "🦀x".repeat(64), " \t\0 \u{202e}   ".to_owned()].into_iter().enumerate() {
         let body = json!({ "email": format!("user{index}@example.com"), "password": password });
         assert_eq!(app.client().post(PATH, body.clone()).await.status(), 200);
         assert_eq!(app.client().post("/api/v1/auth/password/sign-in", body).await.status(), 200);

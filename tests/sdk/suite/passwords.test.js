@@ -57,6 +57,18 @@ test("a password that is too short makes no account", async () => {
   await w.signedUp(email);
 });
 
+test("a password that everybody tries first makes no account, and the SDK knows the error", async () => {
+  const email = newAddress();
+  const app = w.client();
+  const error = refused(await app.signUpWithCredential({ email, password: "Password1", noVerificationCallback: true, noRedirect: true }), "PASSWORD_REQUIREMENTS_NOT_MET");
+  assert.equal(error.details.reason, "common");
+  assert.equal(error.message, error.details.message);
+  assert.equal(await app.getUser(), null);
+  const { user } = await w.signedUp(email);
+  const weak = await user.updatePassword({ oldPassword: PASSWORD, newPassword: "abcdefgh" });
+  assert.deepEqual([weak.errorCode, weak.details.reason], ["PASSWORD_REQUIREMENTS_NOT_MET", "sequence"]);
+});
+
 test("sign-up sends the verification mail when it is told where the link leads", async () => {
   const email = newAddress();
   const app = w.client();

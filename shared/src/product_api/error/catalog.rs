@@ -121,6 +121,8 @@ catalog! {
         "Ask for at least the number of characters in `details`.";
     PasswordTooLong: "The password is longer than 128 characters.",
         "Ask for at most the number of characters in `details`.";
+    PasswordRequirementsNotMet: "The password is easy to guess.",
+        "Show the message, and ask for another password; `details.reason` says why.";
     UserDoesNotHavePassword: "The user has no password.",
         "Set one with `POST /api/v1/auth/password/set`.";
     PasswordConfirmationMismatch: "The old password is wrong.",

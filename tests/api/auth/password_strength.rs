@@ -1,0 +1,179 @@
+//! Which passwords may be chosen, and which forms of one password are the same.
+
+use serde_json::{Value, json};
+use shared::crypto::password::Hash;
+use shared::model::id::UserId;
+use shared::model::user::User;
+use shared::store::users;
+use support::{Answer, SignedIn, TestApp};
+
+use super::assert_error;
+
+const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
+const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
+const SET: &str = "/api/v1/auth/password/set";
+const UPDATE: &str = "/api/v1/auth/password/update";
+const RESET: &str = "/api/v1/auth/password/reset";
+const GOOD: &str = "correct horse battery";
+/// `café au lait`, as two keyboards type it.
+const COMPOSED: &str = "caf\u{e9} au lait";
+const DECOMPOSED: &str = "cafe\u{301} au lait";
+
+/// Checks the refusal of a password that is easy to guess, as the SDKs read it.
+#[track_caller]
+fn assert_weak(answer: &Answer, reason: &str) {
+    let details = assert_error(answer, 400, "PASSWORD_REQUIREMENTS_NOT_MET");
+    assert_eq!(details, json!({ "reason": reason, "message": answer.json()["error"] }));
+    assert_eq!(answer.header("x-stack-known-error"), Some("PASSWORD_REQUIREMENTS_NOT_MET"));
+}
+
+async fn sign_up(app: &TestApp, email: &str, password: &str) -> Answer {
+    app.client().post(SIGN_UP, json!({ "email": email, "password": password })).await
+}
+
+async fn sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
+    app.client().post(SIGN_IN, json!({ "email": email, "password": password })).await
+}
+
+async fn reset_code(app: &TestApp, email: &str) -> String {
+    let body = json!({ "email": email, "callback_url": "http://localhost:3000/reset" });
+    assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
+    app.last_mail(email).await.code()
+}
+
+/// Gives a user a hash that no operation accepts any more.
+async fn give_hash(app: &TestApp, user: &SignedIn, hash: &Value) {
+    let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
+    let row = app.app.store.user(project, id).await.unwrap().unwrap();
+    let hash: Hash = serde_json::from_value(hash.clone()).unwrap();
+    let user = User { password: Some(hash), ..row.user };
+    app.app.store.write(users::replace(project, &user, row.version).unwrap()).await.unwrap();
+}
+
+async fn stored_hash(app: &TestApp, user: &SignedIn) -> Value {
+    let id = UserId::parse(&user.user_id).unwrap();
+    serde_json::to_value(app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user.password).unwrap()
+}
+
+/// An argon2id hash of exactly these bytes.
+async fn hash_of(app: &TestApp, text: &str) -> Value {
+    serde_json::to_value(app.app.hasher.hash(&app.app.entropy, &text.to_owned().into()).await).unwrap()
+}
+
+#[tokio::test]
+async fn a_password_that_every_attacker_tries_first_is_refused_wherever_one_is_chosen() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_in_by_mail("bob@example.com").await);
+    let code = reset_code(&app, "ada@example.com").await;
+    let me = app.server().with("x-stack-access-token", &ada.access_token);
+    for weak in ["password", "Password1", "12345678a", "iloveyou!"] {
+        let one = json!({ "password": weak });
+        assert_weak(&sign_up(&app, "eve@example.com", weak).await, "common");
+        assert_weak(&app.signed_in(&bob).post(SET, one.clone()).await, "common");
+        assert_weak(&app.signed_in(&ada).post(UPDATE, json!({ "old_password": GOOD, "new_password": weak })).await, "common");
+        assert_weak(&app.client().post(RESET, json!({ "code": code, "password": weak })).await, "common");
+        assert_weak(&app.server().post("/api/v1/users", one.clone()).await, "common");
+        assert_weak(&app.server().patch(&format!("/api/v1/users/{}", bob.user_id), one.clone()).await, "common");
+        assert_weak(&me.patch("/api/v1/users/me", one).await, "common");
+    }
+    // Nothing was changed, and the code is still good.
+    app.sign_in("ada@example.com").await;
+    assert_error(&sign_in(&app, "bob@example.com", "password").await, 400, "EMAIL_PASSWORD_MISMATCH");
+    assert_error(&sign_in(&app, "eve@example.com", "password").await, 400, "EMAIL_PASSWORD_MISMATCH");
+    assert_eq!(app.client().post(RESET, json!({ "code": code, "password": "another battery" })).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_password_that_follows_from_the_account_is_refused() {
+    let app = TestApp::start().await;
+    app.configure(json!({ "display_name": "Analytical Engines" })).await;
+    let email = "ada.lovelace@example.com";
+    let cases = [
+        (email, "address"),
+        ("Ada.Lovelace", "address"),
+        ("AnalyticalEngines", "project_name"),
+        ("aaaaaaaaaa", "sequence"),
+        ("23456789", "sequence"),
+        ("ihgfedcba", "sequence"),
+        ("Qwertyuiop", "sequence"),
+    ];
+    for (password, reason) in cases {
+        assert_weak(&sign_up(&app, email, password).await, reason);
+        let user = json!({ "primary_email": email, "password": password });
+        assert_weak(&app.server().post("/api/v1/users", user).await, reason);
+    }
+    let ada = app.sign_up(email).await;
+    for (password, reason) in cases {
+        let change = json!({ "old_password": GOOD, "new_password": password });
+        assert_weak(&app.signed_in(&ada).post(UPDATE, change).await, reason);
+    }
+    // Of another account it is a password like any other.
+    assert_eq!(sign_up(&app, "bob@example.com", "ada.lovelace").await.status(), 200);
+}
+
+#[tokio::test]
+async fn who_has_a_weak_password_already_still_signs_in() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    give_hash(&app, &ada, &hash_of(&app, "password").await).await;
+    assert_eq!(sign_in(&app, "ada@example.com", "password").await.status(), 200);
+    let change = json!({ "old_password": "password", "new_password": GOOD });
+    assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
+}
+
+#[tokio::test]
+async fn composed_and_decomposed_forms_are_one_password() {
+    let app = TestApp::start().await;
+    for (email, chosen) in [("ada@example.com", COMPOSED), ("bob@example.com", DECOMPOSED)] {
+        assert_eq!(sign_up(&app, email, chosen).await.status(), 200);
+        let mut user = None;
+        for typed in [COMPOSED, DECOMPOSED] {
+            let answer = sign_in(&app, email, typed).await;
+            assert_eq!(answer.status(), 200, "{email}");
+            user = Some(SignedIn::of(email, &answer.json()));
+        }
+        let change = json!({ "old_password": DECOMPOSED, "new_password": GOOD });
+        assert_eq!(app.signed_in(&user.unwrap()).post(UPDATE, change).await.status(), 200);
+        assert_error(&sign_in(&app, email, DECOMPOSED).await, 400, "EMAIL_PASSWORD_MISMATCH");
+    }
+}
+
+#[tokio::test]
+async fn a_hash_that_was_made_of_the_typed_form_is_right_once_and_then_made_of_the_composed_one() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let old = hash_of(&app, DECOMPOSED).await;
+    give_hash(&app, &ada, &old).await;
+    assert_error(&sign_in(&app, "ada@example.com", COMPOSED).await, 400, "EMAIL_PASSWORD_MISMATCH");
+    assert_eq!(stored_hash(&app, &ada).await, old);
+    assert_eq!(sign_in(&app, "ada@example.com", DECOMPOSED).await.status(), 200);
+    assert_ne!(stored_hash(&app, &ada).await, old);
+    for typed in [COMPOSED, DECOMPOSED] {
+        assert_eq!(sign_in(&app, "ada@example.com", typed).await.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn an_expensive_hash_is_not_imported_and_the_dearest_one_sets_what_a_wrong_password_costs() {
+    let app = TestApp::start().await;
+    let cost = async || app.app.store.project(app.project_id()).await.unwrap().unwrap().project.dearest_bcrypt_cost;
+    let hash_at = |cost| bcrypt::hash("another battery", cost).unwrap();
+    let import = async |hash: String| app.server().post("/api/v1/users", json!({ "password_hash": hash })).await;
+
+    let refused = import(hash_at(4).replacen("$04$", "$13$", 1)).await;
+    assert!(assert_error(&refused, 400, "SCHEMA_ERROR")["message"].as_str().unwrap().contains("cost from 4 to 12"));
+    assert_eq!(cost().await, None);
+    for (imported, dearest) in [(6, 6), (5, 6), (7, 7)] {
+        assert_eq!(import(hash_at(imported)).await.status(), 201);
+        assert_eq!(cost().await, Some(dearest));
+    }
+    app.configure(json!({ "display_name": "Looms" })).await;
+    assert_eq!(cost().await, Some(7), "a change of the project keeps it");
+
+    let ada = app.sign_up("ada@example.com").await;
+    give_hash(&app, &ada, &json!(hash_at(8))).await;
+    assert_error(&sign_in(&app, "ada@example.com", "wrong battery").await, 400, "EMAIL_PASSWORD_MISMATCH");
+    assert_eq!(cost().await, Some(8), "a wrong password has met it, too");
+    assert_eq!(sign_in(&app, "ada@example.com", "another battery").await.status(), 200);
+    assert!(stored_hash(&app, &ada).await.as_str().unwrap().starts_with("$argon2id$"));
+}
