@@ -10,7 +10,7 @@ use std::error::Error as StdError;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use aws_credential_types::Credentials;
+pub use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4;
 use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpConnector};
@@ -113,8 +113,13 @@ impl Endpoint {
         let region = required("AWS_REGION")?;
         let (key, secret) = (required("AWS_ACCESS_KEY_ID")?, required("AWS_SECRET_ACCESS_KEY")?);
         let credentials = Credentials::new(key, secret, variable("AWS_SESSION_TOKEN"), None, "environment");
-        let url = service.url_from_env().unwrap_or_else(|| service.url(&region));
-        Ok(Self::new(service, &url, &region, credentials))
+        Ok(Self::in_region(service, &region, credentials))
+    }
+
+    /// The service in a region, or where the environment says that it is.
+    pub fn in_region(service: Service, region: &str, credentials: Credentials) -> Self {
+        let url = service.url_from_env().unwrap_or_else(|| service.url(region));
+        Self::new(service, &url, region, credentials)
     }
 
     /// A service that asks nobody who they are: an engine of this process, or of this machine.

@@ -1,24 +1,5 @@
 //! Every environment variable of a function, in one table.
-//!
-//! | variable | meaning | default |
-//! |---|---|---|
-//! | `GATELET_TABLE` | name of the DynamoDB table | required |
-//! | `GATELET_SECRET` | deployment secret, at least 32 characters; keys of tokens and of stored secrets are derived from it | required |
-//! | `GATELET_SECRET_PREVIOUS` | while the deployment secret is being replaced, the other one: what was made with it stays valid | none |
-//! | `GATELET_API_URL` | public base URL of interface B, without a path | required |
-//! | `GATELET_SITE_URL` | public base URL of interface A | the API URL |
-//! | `GATELET_ORIGIN_SECRET` | value of `x-origin-secret` that proves a request came through our distribution | none: viewer headers are not believed |
-//! | `GATELET_ACCESS_TOKEN_SECONDS` | life of an access token, 20 to 3600 | 600 |
-//! | `GATELET_SENDER` | address that mails are sent from | `noreply@` the API's host |
-//! | `GATELET_MAILS_PER_HOUR` | mails that any project may send in an hour; one that sends much may send more, one whose mails bounce less; or `off` | 200; `off` in the gateway |
-//! | `GATELET_ALLOW_PRIVATE_ISSUERS` | `1`: OAuth issuers and mail servers of projects may be at private addresses, issuers and servers of this machine without TLS | no |
-//! | `GATELET_PROVIDER_STAND_IN` | base URL of what answers for all providers, as `https://github.com/x` at its `/github.com/x`; with `GATELET_ALLOW_PRIVATE_ISSUERS=1` only | none |
-//! | `GATELET_LIMITS` | `standard`, `generous` (a hundred times as much) or `off` | `standard`; `generous` in the gateway |
-//! | `GATELET_LIMIT_` and the name of a [`Rule`] in capitals, as in `GATELET_LIMIT_SIGN_IN_FAILURES` | requests and seconds, as in `10/600`, or `off` | the rule's of `GATELET_LIMITS` |
-//! | `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` | set by Lambda | required |
-//! | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_SESV2`, `AWS_ENDPOINT_URL` | other endpoints than AWS's | AWS |
-//! | `SSL_CERT_FILE` | file of certificates (PEM) to trust besides those of AWS's endpoints and, for mail servers, public ones, for endpoints of one's own; whoever holds their keys can pass for them | none |
-//! | `GATELET_STAGE` | name of the deployment, a dimension of its metrics | none: no metrics |
+#![doc = include_str!("settings.md")]
 
 use std::time::Duration;
 
@@ -28,6 +9,9 @@ use url::Url;
 use crate::crypto::deployment_secret::DeploymentSecret;
 use crate::model::email::Email;
 use crate::model::limit::{Limits, Rule};
+
+/// The table above as text, in Markdown.
+pub const TABLE: &str = include_str!("settings.md");
 
 /// Values that nobody may run a deployment with.
 const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00000000000000000000000000000000"];

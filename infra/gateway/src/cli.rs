@@ -2,6 +2,7 @@
 
 mod content;
 mod doctor;
+mod environment;
 mod listen;
 mod log;
 mod project;
@@ -20,6 +21,7 @@ use shared::entropy::Entropy;
 use shared::settings::{base_url, deployment_secret, variable};
 use shared::store::Store;
 
+use crate::aws::Aws;
 use crate::data::Data;
 use crate::engine::Engine;
 
@@ -27,7 +29,7 @@ use crate::engine::Engine;
 ///
 /// For development, tests and installations on one machine; the same code runs on Lambda and DynamoDB.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, after_help = "Environment variables: gateway help environment")]
 pub struct Cli {
     #[command(flatten)]
     target: Target,
@@ -43,7 +45,8 @@ pub(crate) struct Target {
     /// Folder of the gateway's data. One gateway at a time serves it; the other commands work on it with and without one
     #[arg(long, global = true, value_name = "DIR", default_value = ".gatelet")]
     data: PathBuf,
-    /// Work on this table of AWS in place of the gateway's data (with the usual AWS environment; `AWS_ENDPOINT_URL_DYNAMODB` is honoured)
+    /// Work on this table of AWS instead of the gateway's data. Credentials and region are found where the AWS CLI finds them: environment,
+    /// `AWS_PROFILE` and `~/.aws`, single sign-on, role of the machine
     #[arg(long, global = true, value_name = "NAME")]
     table: Option<String>,
 }
@@ -64,6 +67,9 @@ enum Command {
     Import(transfer::Import),
     /// Seal with the current deployment secret what is sealed with the previous one (`GATELET_SECRET`, `GATELET_SECRET_PREVIOUS`)
     Reseal,
+    /// List the environment variables
+    #[command(long_about = environment::text())]
+    Environment,
     /// Examine a deployment: table, backups, secret, functions, sender; fails when something is broken
     Doctor(doctor::Options),
 }
@@ -78,6 +84,10 @@ impl Cli {
             Some(Command::Export(command)) => command.run(&self.target).await,
             Some(Command::Import(command)) => command.run(&self.target).await,
             Some(Command::Reseal) => reseal::run(&Tools::open(&self.target).await?).await,
+            Some(Command::Environment) => {
+                print!("{}", environment::text());
+                Ok(())
+            }
             Some(Command::Doctor(options)) => options.run(&self.target).await,
         }
     }
@@ -97,7 +107,7 @@ impl Tools {
             Some(table) => {
                 let secret = variable("GATELET_SECRET")
                     .context("GATELET_SECRET is not set: the deployment's secret seals the secrets of providers")?;
-                (Store::connect(table)?, deployment_secret(secret)?)
+                (Aws::find().await?.store(table)?, deployment_secret(secret)?)
             }
             None => {
                 let data = Data::existing(&target.data)?;

@@ -2,6 +2,7 @@
 //!
 //! It is for development, tests and installations on one machine; beyond that, the same code runs on Lambda and DynamoDB.
 
+pub mod aws;
 pub mod cli;
 mod commits;
 pub mod content;

@@ -3,9 +3,9 @@
 use anyhow::{Context as _, bail};
 use clap::Args;
 use shared::settings::{base_url, deployment_secret, variable};
-use shared::store::Store;
 
 use super::Target;
+use crate::aws::Aws;
 use crate::doctor::{Deployment, Report, examine};
 
 #[derive(Args)]
@@ -25,8 +25,10 @@ impl Options {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let table = target.table.as_deref().context("--table says which deployment: the name of its table, an output of the stack")?;
         let api_url = self.api_url.filter(|url| !url.is_empty()).map(|url| base_url("GATELET_API_URL", &url)).transpose()?;
+        let aws = Aws::find().await?;
         let deployment = Deployment {
-            store: Store::connect(table)?,
+            store: aws.store(table)?,
+            aws,
             secret: variable("GATELET_SECRET").map(deployment_secret),
             api_url,
             sender: self.sender.filter(|sender| !sender.is_empty()),

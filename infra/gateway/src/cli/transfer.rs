@@ -21,6 +21,7 @@ use shared::store::Store;
 use shared::store::transfer::Put;
 
 use super::Target;
+use crate::aws::Aws;
 use crate::data::{Data, write_private};
 use crate::engine::Engine;
 
@@ -190,7 +191,7 @@ fn verified(folder: &Path) -> anyhow::Result<(u64, String)> {
 /// The table to read, or to write: then the folder of a gateway is made when it is not there.
 async fn open(target: &Target, create: bool) -> anyhow::Result<Store> {
     if let Some(table) = &target.table {
-        return Ok(Store::connect(table)?);
+        return Aws::find().await?.store(table);
     }
     let data = if create { Data::create(&target.data)? } else { Data::existing(&target.data)? };
     Ok(Engine::open(Some(&data.database()), &Entropy::system(), None).await?.store())

@@ -2,16 +2,14 @@
 
 use std::io::{self, Write};
 
-use shared::aws::{Client, Endpoint, Service};
-use shared::aws_http::AwsHttp;
+use shared::aws::Service;
 use shared::mail::ses_api::SesApi;
-use shared::settings;
 
 use super::{Deployment, Report, with_causes};
 
 pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
-    let client = match client() {
-        Ok(client) => client,
+    let client = match deployment.aws.client(Service::Ses) {
+        Ok(client) => SesApi::new(client),
         Err(error) => return report.fail("mail", error),
     };
     examine_account(&client, report).await?;
@@ -23,10 +21,6 @@ pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Wr
         Some(name) => examine_events(&client, name, report).await,
         None => report.warn("mail events", "not asked: --configuration-set names the set of the mails"),
     }
-}
-
-fn client() -> Result<SesApi, settings::Error> {
-    Ok(SesApi::new(Client::new(Endpoint::from_env(Service::Ses)?, AwsHttp::from_env()?)))
 }
 
 async fn examine_account(client: &SesApi, report: &mut Report<impl Write>) -> io::Result<()> {

@@ -14,8 +14,11 @@ use shared::crypto::deployment_secret::DeploymentSecret;
 use shared::settings;
 use shared::store::Store;
 
+use crate::aws::Aws;
+
 /// What is examined. What is not given is not examined, and the report says so.
 pub struct Deployment {
+    pub aws: Aws,
     pub store: Store,
     pub secret: Option<Result<DeploymentSecret, settings::Error>>,
     /// Without a trailing slash.

@@ -1,0 +1,103 @@
+//! Credentials of a role that the machine has: of a container (ECS, EKS) or of an EC2 instance (its metadata service, version 2).
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use reqwest::{Client, RequestBuilder, redirect};
+use shared::aws::Credentials;
+use shared::settings::variable;
+use shared::tls;
+use url::{Host, Url};
+
+use super::Found;
+use crate::doctor::with_causes;
+
+/// Both services are on the machine, or beside it: where nobody answers soon, nobody will.
+const PATIENCE: Duration = Duration::from_secs(1);
+const CONTAINERS: &str = "http://169.254.170.2";
+const INSTANCE: &str = "http://169.254.169.254";
+/// Where plain HTTP is fine besides loopback: the addresses of ECS and EKS.
+const PLAIN: [&str; 3] = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"];
+
+fn client() -> anyhow::Result<Client> {
+    let client = Client::builder().tls_backend_preconfigured(tls::client(tls::public_roots()));
+    Ok(client.no_proxy().redirect(redirect::Policy::none()).timeout(PATIENCE).build()?)
+}
+
+/// The credentials of a container's role, or why there are none. An error is of a container that has one and does not give it.
+pub(super) async fn of_container() -> anyhow::Result<Result<Credentials, String>> {
+    let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").map(|path| format!("{CONTAINERS}{path}"));
+    let Some(text) = relative.or_else(|| variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")) else {
+        return Ok(Err("this is not a container with a role (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI is not set)".to_owned()));
+    };
+    let url = Url::parse(&text).ok().filter(is_trusted);
+    let url = url.with_context(|| format!("{text} is not an address of container credentials: https, or http on this machine"))?;
+    let token = match variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
+        Some(file) => Some(std::fs::read_to_string(&file).with_context(|| format!("{file} cannot be read"))?),
+        None => variable("AWS_CONTAINER_AUTHORIZATION_TOKEN"),
+    };
+    let request = client()?.get(url);
+    let request = token.iter().fold(request, |request, token| request.header("authorization", token.trim()));
+    let answer = text_of(request).await.context("the role of this container is not given")?;
+    Found::parse(answer.as_bytes()).map(Ok)
+}
+
+/// Credentials are asked of nobody else in the clear.
+fn is_trusted(url: &Url) -> bool {
+    let is_here = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback() || PLAIN.contains(&IpAddr::V4(address).to_string().as_str()),
+        Some(Host::Ipv6(address)) => address.is_loopback() || PLAIN.contains(&IpAddr::V6(address).to_string().as_str()),
+        None => false,
+    };
+    url.scheme() == "https" || (url.scheme() == "http" && is_here)
+}
+
+/// The credentials of an instance's role, or why there are none.
+pub(super) async fn of_instance() -> Result<Credentials, String> {
+    if variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        return Err("the metadata of EC2 instances is switched off (AWS_EC2_METADATA_DISABLED)".to_owned());
+    }
+    let found = instance_role().await;
+    found.map_err(|error| format!("this is not an EC2 instance with a role ({error:#})"))
+}
+
+async fn instance_role() -> anyhow::Result<Credentials> {
+    let base = variable("AWS_EC2_METADATA_SERVICE_ENDPOINT").unwrap_or_else(|| INSTANCE.to_owned());
+    let base = base.trim_end_matches('/');
+    let client = client()?;
+    let token = client.put(format!("{base}/latest/api/token")).header("x-aws-ec2-metadata-token-ttl-seconds", "60");
+    let token = text_of(token).await?;
+    let get = async |path: &str| {
+        text_of(client.get(format!("{base}/latest/meta-data/iam/security-credentials/{path}")).header("x-aws-ec2-metadata-token", &token))
+            .await
+    };
+    let role = get("").await?;
+    Found::parse(get(role.trim()).await?.as_bytes())
+}
+
+async fn text_of(request: RequestBuilder) -> anyhow::Result<String> {
+    let answer = request.send().await.map_err(|error| anyhow::anyhow!(with_causes(&error)))?;
+    if !answer.status().is_success() {
+        bail!("{} answers {}", answer.url(), answer.status());
+    }
+    Ok(answer.text().await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_asked_for_in_the_clear_on_this_machine_alone() {
+        let is_trusted = |text: &str| super::is_trusted(&Url::parse(text).unwrap());
+        for text in ["http://169.254.170.2/x", "http://127.0.0.1:9/x", "http://[::1]/x", "http://[fd00:ec2::23]/x", "https://example.com/x"]
+        {
+            assert!(is_trusted(text), "{text}");
+        }
+        for text in ["http://example.com/x", "http://169.254.169.254/x", "http://localhost.example.com/x", "ftp://127.0.0.1/x"] {
+            assert!(!is_trusted(text), "{text}");
+        }
+    }
+}

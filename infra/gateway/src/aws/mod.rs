@@ -1,0 +1,161 @@
+//! Whose credentials the command line calls AWS with, and in which region: found where the AWS CLI and the SDKs look, in their order.
+//!
+//! | order | where | how |
+//! |---|---|---|
+//! | 1 | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` | read |
+//! | 2 | the profile `AWS_PROFILE` or `default` of `~/.aws/config` and `~/.aws/credentials` | keys are read, a `credential_process` is run |
+//! | 3 | a profile with a role or single sign-on; a web identity | `aws configure export-credentials` |
+//! | 4 | the role of a container (ECS, EKS) | asked by HTTP |
+//! | 5 | the role of an EC2 instance | asked by HTTP |
+//!
+//! The SDK's own chain (`aws-config`) needs clients of three more services, and would take longer to compile than the rest of the
+//! command line. Credentials are not renewed while a command runs: `export` and `import` go on where they were when started again.
+
+mod metadata;
+mod profile;
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, anyhow, bail};
+use serde::Deserialize;
+use shared::aws::{Client, Credentials, Endpoint, Service};
+use shared::aws_http::AwsHttp;
+use shared::entropy::Entropy;
+use shared::settings::variable;
+use shared::store::Store;
+
+use profile::Profile;
+
+/// An account of AWS, as an operator sees it.
+#[derive(Clone)]
+pub struct Aws {
+    region: String,
+    credentials: Credentials,
+}
+
+/// Credentials as processes and metadata services print them.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Found {
+    access_key_id: String,
+    secret_access_key: String,
+    #[serde(alias = "Token")]
+    session_token: Option<String>,
+}
+
+impl Found {
+    fn parse(json: &[u8]) -> anyhow::Result<Credentials> {
+        // The answer is not quoted in an error: it may have a secret.
+        let found: Self = serde_json::from_slice(json).map_err(|_| anyhow!("the answer has no AccessKeyId and SecretAccessKey"))?;
+        Ok(Credentials::new(found.access_key_id, found.secret_access_key, found.session_token, None, "gatelet"))
+    }
+}
+
+impl Aws {
+    /// The account that environment, files and metadata name.
+    pub async fn find() -> anyhow::Result<Self> {
+        let name = variable("AWS_PROFILE");
+        let profile = Profile::read(name.as_deref().unwrap_or("default"))?;
+        if let (Some(name), None, None) = (&name, &profile, from_environment()) {
+            bail!("there is no profile {name} (AWS_PROFILE) in {}", profile::files_text());
+        }
+        let region = variable("AWS_REGION").or_else(|| variable("AWS_DEFAULT_REGION"));
+        let region = region.or_else(|| profile.as_ref()?.get("region").map(str::to_owned));
+        let region = region.context("no region of AWS is named: set AWS_REGION, or `region` in the profile")?;
+        Ok(Self { region, credentials: credentials(profile).await? })
+    }
+
+    pub fn client(&self, service: Service) -> anyhow::Result<Client> {
+        Ok(Client::new(self.endpoint(service), AwsHttp::from_env()?))
+    }
+
+    pub fn store(&self, table: &str) -> anyhow::Result<Store> {
+        Ok(Store::at(self.endpoint(Service::DynamoDb), AwsHttp::from_env()?, table, Entropy::system()))
+    }
+
+    fn endpoint(&self, service: Service) -> Endpoint {
+        Endpoint::in_region(service, &self.region, self.credentials.clone())
+    }
+}
+
+fn from_environment() -> Option<Credentials> {
+    let (key, secret) = (variable("AWS_ACCESS_KEY_ID")?, variable("AWS_SECRET_ACCESS_KEY")?);
+    Some(Credentials::new(key, secret, variable("AWS_SESSION_TOKEN"), None, "environment"))
+}
+
+async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
+    if let Some(found) = from_environment() {
+        return Ok(found);
+    }
+    let mut tried = vec!["AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set".to_owned()];
+    match profile {
+        None => tried.push(format!("{} have no profile `default`, and AWS_PROFILE is not set", profile::files_text())),
+        Some(profile) => match tokio::task::spawn_blocking(move || of_profile(&profile)).await?? {
+            Ok(found) => return Ok(found),
+            Err(reason) => tried.push(reason),
+        },
+    }
+    if variable("AWS_WEB_IDENTITY_TOKEN_FILE").is_some() && variable("AWS_ROLE_ARN").is_some() {
+        return tokio::task::spawn_blocking(|| from_aws_cli("default", "a web identity")).await?;
+    }
+    match metadata::of_container().await? {
+        Ok(found) => return Ok(found),
+        Err(reason) => tried.push(reason),
+    }
+    match metadata::of_instance().await {
+        Ok(found) => Ok(found),
+        Err(reason) => {
+            tried.push(reason);
+            bail!("no credentials of AWS were found: {}", tried.join("; "))
+        }
+    }
+}
+
+/// The credentials of a profile, or why it has none. An error is of a profile that says where they are, and is wrong.
+fn of_profile(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> {
+    if let Some(kind) = profile.needs_aws_cli() {
+        return from_aws_cli(&profile.name, kind).map(Ok);
+    }
+    if let Some((key, secret)) = profile.keys() {
+        let token = profile.get("aws_session_token").map(str::to_owned);
+        return Ok(Ok(Credentials::new(key, secret, token, None, "profile")));
+    }
+    let Some(command) = profile.get("credential_process") else {
+        return Ok(Err(format!("the profile {} has no keys, credential_process, role or single sign-on", profile.name)));
+    };
+    let what = format!("the credential_process of the profile {}", profile.name);
+    run(Command::new("sh").args(["-c", command]), &what).map(Ok)
+}
+
+/// What the AWS CLI resolves: roles and single sign-on, which take calls of further services.
+fn from_aws_cli(profile: &str, kind: &str) -> anyhow::Result<Credentials> {
+    let mut command = Command::new("aws");
+    command.args(["configure", "export-credentials", "--format", "process"]);
+    if kind != "a web identity" {
+        command.args(["--profile", profile]);
+    }
+    match Command::new("aws").arg("--version").stdin(Stdio::null()).output() {
+        Ok(_) => run(&mut command, &format!("`aws configure export-credentials` for {kind} of the profile {profile}")),
+        Err(_) => bail!(
+            "the profile {profile} uses {kind}, which takes the AWS CLI (`aws`, version 2), and there is none on PATH: install it, or set \
+             AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN"
+        ),
+    }
+}
+
+/// Runs a program that prints credentials.
+fn run(command: &mut Command, what: &str) -> anyhow::Result<Credentials> {
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("{what} cannot be run"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said: Vec<&str> = said.split_whitespace().collect();
+        bail!("{what} failed ({}): {}", output.status, said.join(" "));
+    }
+    Found::parse(&output.stdout).with_context(|| format!("{what} printed something else"))
+}
+
+/// The folder that `HOME` names, for the files below it.
+fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
+}

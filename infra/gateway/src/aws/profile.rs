@@ -1,0 +1,120 @@
+//! Profiles of `~/.aws/config` and `~/.aws/credentials` (AWS SDKs and Tools Reference Guide, "Shared config and credentials files").
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use shared::settings::variable;
+
+use super::home;
+
+/// What both files say of a profile.
+pub(super) struct Profile {
+    pub(super) name: String,
+    config: HashMap<String, String>,
+    credentials: HashMap<String, String>,
+}
+
+impl Profile {
+    /// The profile of this name, if a file has it.
+    pub(super) fn read(name: &str) -> anyhow::Result<Option<Self>> {
+        let [config, credentials] = files();
+        let of = |file: Option<PathBuf>, prefix| anyhow::Ok(text(file)?.and_then(|text| section(&text, name, prefix)));
+        let (config, credentials) = (of(config, "profile ")?, of(credentials, "")?);
+        let is_there = config.is_some() || credentials.is_some();
+        let (config, credentials) = (config.unwrap_or_default(), credentials.unwrap_or_default());
+        Ok(is_there.then(|| Self { name: name.to_owned(), config, credentials }))
+    }
+
+    /// What the file of credentials says, else that of the configuration.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.credentials.get(name).or_else(|| self.config.get(name)).map(String::as_str)
+    }
+
+    pub(super) fn keys(&self) -> Option<(&str, &str)> {
+        Some((self.get("aws_access_key_id")?, self.get("aws_secret_access_key")?))
+    }
+
+    /// What the profile uses that takes calls of further services to become credentials.
+    pub(super) fn needs_aws_cli(&self) -> Option<&'static str> {
+        let uses = |name| self.get(name).is_some();
+        if uses("role_arn") {
+            Some("a role")
+        } else if uses("sso_session") || uses("sso_start_url") {
+            Some("single sign-on")
+        } else if uses("login_session") {
+            Some("a login")
+        } else {
+            None
+        }
+    }
+}
+
+/// The files of configuration and of credentials.
+fn files() -> [Option<PathBuf>; 2] {
+    let file = |name: &str, default: &str| {
+        let named = variable(name).map(PathBuf::from);
+        named.or_else(|| Some(home()?.join(".aws").join(default)))
+    };
+    [file("AWS_CONFIG_FILE", "config"), file("AWS_SHARED_CREDENTIALS_FILE", "credentials")]
+}
+
+/// Where profiles are looked for, for people.
+pub(super) fn files_text() -> String {
+    let names: Vec<String> = files().into_iter().flatten().map(|file| file.display().to_string()).collect();
+    if names.is_empty() { "~/.aws (HOME is not set)".to_owned() } else { names.join(" and ") }
+}
+
+fn text(file: Option<PathBuf>) -> anyhow::Result<Option<String>> {
+    let Some(file) = file else { return Ok(None) };
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("{} cannot be read", file.display())),
+    }
+}
+
+/// The settings of a profile; in the configuration its section begins with `profile`, except that of `default`.
+fn section(text: &str, name: &str, prefix: &str) -> Option<HashMap<String, String>> {
+    let (mut found, mut is_here): (Option<HashMap<String, String>>, bool) = (None, false);
+    for line in text.lines() {
+        if let Some(title) = line.trim().strip_prefix('[').and_then(|line| line.split_once(']')).map(|(title, _)| title.trim()) {
+            let own = title.strip_prefix(prefix).map(str::trim);
+            is_here = own == Some(name) || (name == "default" && title == name);
+            if is_here {
+                found.get_or_insert_default();
+            }
+            continue;
+        }
+        // An indented line belongs to the setting before it, as in `s3 =`; none of those is of interest here.
+        let is_setting = is_here && !line.starts_with([' ', '\t', '#', ';']);
+        let Some((key, value)) = line.split_once('=').filter(|_| is_setting) else { continue };
+        let value = value.split(" #").next().unwrap_or_default().trim();
+        if let Some(settings) = &mut found {
+            settings.insert(key.trim().to_lowercase(), value.to_owned());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: &str = "# mine\n[default]\nregion = eu-central-1 # near\ns3 =\n  region = us-east-1\n\n[profile work ]\nRegion=eu-west-1\n\
+        credential_process = helper --for \"a b\"=c\n[sso-session work]\nregion = ap-south-1\n[profile]\nregion = x\n";
+
+    #[test]
+    fn a_profile_has_the_settings_of_its_section() {
+        let default = section(CONFIG, "default", "profile ").unwrap();
+        assert_eq!(default.get("region").map(String::as_str), Some("eu-central-1"));
+        let work = section(CONFIG, "work", "profile ").unwrap();
+        assert_eq!(work.get("region").map(String::as_str), Some("eu-west-1"));
+        assert_eq!(work.get("credential_process").map(String::as_str), Some("helper --for \"a b\"=c"));
+        assert!(section(CONFIG, "other", "profile ").is_none());
+        assert!(section("[work]\nregion = x\n", "work", "profile ").is_none(), "that would be a section of the other file");
+        assert!(section("[work]\naws_access_key_id = x\n", "work", "").is_some());
+        assert!(section("[broken\nregion = x\nnonsense", "broken", "").is_none());
+    }
+}

@@ -1,0 +1,121 @@
+//! `gateway help environment`: every variable that the gateway reads. The table of [`shared::settings`] is the one place for most.
+
+use std::fmt::Write as _;
+
+use shared::settings;
+
+/// Variables that only the gateway and its command line read; the columns are those of [`settings::TABLE`].
+const OWN: &str = "
+| `GATELET_PROJECT_ID`, `GATELET_PUBLISHABLE_CLIENT_KEY`, `GATELET_SECRET_SERVER_KEY`, `GATELET_SUPER_SECRET_ADMIN_KEY` | fix the first project's id and keys | made at the first start |
+| `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY`, `GATELET_INTERNAL_ADMIN_KEY` | fix the keys of the project `internal` | made at the first start |
+| `GATELET_LOG` | what is logged: `off`, `error`, `warn`, `info`, `debug`, `trace`, or for single modules `warn,gateway=debug` | `warn,dynoxide=error` |
+| `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile of the AWS files, for commands with `--table` | `default`, in `~/.aws` |
+";
+
+/// Where a line ends.
+const WIDTH: usize = 100;
+const INDENT: &str = "          ";
+
+/// A line of the table: names, meaning, default.
+struct Row<'a> {
+    names: Vec<&'a str>,
+    meaning: &'a str,
+    default: &'a str,
+}
+
+fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    rows.filter_map(|line| {
+        let mut cells = line.trim_matches('|').split(" | ").map(str::trim);
+        let (names, meaning, default) = (cells.next()?, cells.next()?, cells.next()?);
+        let names = names.split(", ").map(|name| name.trim_matches('`')).collect();
+        Some(Row { names, meaning, default })
+    })
+}
+
+/// The listing, for the help of the command line.
+pub(super) fn text() -> String {
+    let mut text = "Environment variables; an empty one counts as not set:\n".to_owned();
+    for row in rows(OWN).chain(rows(settings::TABLE)) {
+        for name in &row.names {
+            let _ = write!(text, "\n  {name}");
+        }
+        text.push('\n');
+        wrap(&mut text, &format!("{} [default: {}]", row.meaning, row.default).replace('`', ""));
+    }
+    text
+}
+
+fn wrap(text: &mut String, words: &str) {
+    let mut width = WIDTH;
+    for word in words.split_whitespace() {
+        if width + 1 + word.len() > WIDTH {
+            let _ = write!(text, "{}{INDENT}{word}", if text.ends_with('\n') { "" } else { "\n" });
+            width = INDENT.len() + word.len();
+        } else {
+            let _ = write!(text, " {word}");
+            width += 1 + word.len();
+        }
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Names that end with `_` stand for many.
+    fn documented() -> BTreeSet<String> {
+        rows(OWN).chain(rows(settings::TABLE)).flat_map(|row| row.names).map(str::to_owned).collect()
+    }
+
+    /// What the sources in a folder name between quotes.
+    fn named_in(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                named_in(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let quoted = text.split('"').filter(|part| part.starts_with("GATELET_") || part.starts_with("AWS_"));
+                found.extend(
+                    quoted
+                        .filter(|name| !name.ends_with('_') && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
+                        .map(str::to_owned),
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_variable_that_the_sources_read_is_listed_and_in_the_readme() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut read = BTreeSet::new();
+        for folder in ["shared/src", "infra/gateway/src", "functions"] {
+            named_in(&root.join(folder), &mut read);
+        }
+        assert!(read.contains("GATELET_API_URL") && read.contains("GATELET_LOG"), "{read:?}");
+        let (documented, readme) = (documented(), std::fs::read_to_string(root.join("README.md")).unwrap());
+        let of_rules = |name: &str| name.starts_with("GATELET_LIMIT_");
+        // Of the renderer's process, of tests, and set by whatever runs a container.
+        let internal = ["GATELET_RENDERER", "GATELET_STOP_AT"];
+        for name in read.iter().filter(|name| !of_rules(name) && !internal.contains(&name.as_str()) && name.starts_with("GATELET_")) {
+            assert!(documented.contains(name), "{name} is not in the table of shared::settings");
+        }
+        let of_functions = ["GATELET_TABLE", "GATELET_STAGE", "GATELET_ORIGIN_SECRET", "GATELET_SES_CONFIGURATION_SET"];
+        for name in documented.iter().filter(|name| name.starts_with("GATELET_") && !of_functions.contains(&name.as_str())) {
+            assert!(readme.contains(name.as_str()), "{name} is not in README.md");
+        }
+    }
+
+    #[test]
+    fn the_listing_has_each_variable_with_its_meaning_in_lines_that_fit() {
+        let text = text();
+        assert!(text.contains("\n  GATELET_SENDER\n") && text.contains("\n  AWS_PROFILE\n"), "{text}");
+        assert!(text.lines().all(|line| line.len() <= WIDTH + 1), "{text}");
+        assert!(!text.contains('`'), "{text}");
+    }
+}
