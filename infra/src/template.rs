@@ -10,7 +10,7 @@ use serde::Serialize;
 use shared::http::version::gateway_path;
 use shared::http::{HASHING_MEMORY, Interface, MEMORY, Route, TableAction, Verb};
 use shared::model::limit::Rule;
-use shared::store::table;
+use shared::store::{content, table};
 
 use crate::Operation;
 use crate::render::{self, Source};
@@ -29,6 +29,10 @@ struct Context {
     areas: Vec<Area>,
     /// Paths that a distribution may cache.
     content_paths: Vec<String>,
+    /// The partition of the public content, which only its own functions may use.
+    content_partition: &'static str,
+    /// Keys of the routes that have a throttle of their own.
+    costly: Vec<String>,
     indexes: [table::Index; 2],
     limits: Vec<LimitParameter>,
     ttl: &'static str,
@@ -44,6 +48,25 @@ struct Context {
 struct Area {
     name: String,
     id: String,
+    /// What only some of the areas are handed.
+    #[serde(flatten)]
+    needs: Needs,
+    /// The area that is deployed before it.
+    after: Option<String>,
+}
+
+/// What the functions of an area need besides what all have.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Needs {
+    uses_secret: bool,
+    renews_sessions: bool,
+}
+
+impl Needs {
+    fn of(functions: &[Function]) -> Self {
+        let any = |needs: fn(&Function) -> bool| functions.iter().any(needs);
+        Self { uses_secret: any(|function| function.uses_secret), renews_sessions: any(|function| function.renews_sessions) }
+    }
 }
 
 /// The functions of an area besides what all stacks refer to.
@@ -52,6 +75,7 @@ struct AreaContext<'a> {
     #[serde(flatten)]
     all: &'a Context,
     area: &'a str,
+    needs: Needs,
     functions: &'a [Function],
 }
 
@@ -60,6 +84,7 @@ struct AreaContext<'a> {
 struct WorkersContext<'a> {
     #[serde(flatten)]
     all: &'a Context,
+    needs: Needs,
     outbox: Function,
     reports: Function,
     endings: Function,
@@ -90,11 +115,15 @@ struct Function {
     id: String,
     summary: String,
     hashes: bool,
+    uses_secret: bool,
+    renews_sessions: bool,
     memory: u16,
     timeout: u16,
     actions: Vec<String>,
     mail: Vec<String>,
     queries: bool,
+    /// Patterns of the partition keys that it may use; none: all but the public content's.
+    partitions: &'static [&'static str],
     /// Route keys of the HTTP API.
     routes: Vec<RouteKey>,
 }
@@ -145,11 +174,15 @@ impl Function {
             id,
             summary: route.summary.to_owned(),
             hashes: route.hashes(),
+            uses_secret: route.uses_secret,
+            renews_sessions: route.renews_sessions(),
             memory: route.memory,
             timeout: TIMEOUT,
             actions: actions("dynamodb", route.actions()),
             mail: Vec::new(),
-            queries: route.table.contains(&TableAction::Query),
+            // A pattern of the table's partitions says nothing of an index's.
+            queries: route.table.contains(&TableAction::Query) && route.partitions.is_empty(),
+            partitions: route.partitions,
             routes,
         }
     }
@@ -162,11 +195,14 @@ impl Function {
             id,
             summary: summary.to_owned(),
             hashes: false,
+            uses_secret: worker.uses_secret,
+            renews_sessions: false,
             memory: worker.memory,
             timeout: worker.timeout,
             actions: actions("dynamodb", worker.table),
             mail: actions("ses", worker.mail),
             queries: worker.table.contains(&TableAction::Query),
+            partitions: &[],
             routes,
         }
     }
@@ -189,9 +225,17 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
         Some((before, _)) => format!("{before}*"),
         None => operation.route.path.to_owned(),
     });
+    let before = std::iter::once(None).chain(areas.keys().map(|name| Some(logical_id(name))));
+    let costly = operations.iter().map(|operation| &operation.route).filter(|route| route.is_costly());
     Context {
-        areas: areas.keys().map(|name| Area { name: name.clone(), id: logical_id(name) }).collect(),
+        areas: areas
+            .iter()
+            .zip(before)
+            .map(|((name, functions), after)| Area { name: name.clone(), id: logical_id(name), needs: Needs::of(functions), after })
+            .collect(),
         content_paths: content_paths.collect(),
+        content_partition: content::PARTITION,
+        costly: costly.map(|route| route_key(route.verb.name(), route)).collect(),
         indexes: table::INDEXES,
         limits: Rule::ALL.into_iter().map(LimitParameter::of).collect(),
         ttl: table::TTL,
@@ -208,13 +252,15 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let context = context(operations, &areas);
     let mut files = BTreeMap::from([(PathBuf::from("template.yaml"), render::render_with(ROOT, &[SHARED], &context)?)]);
     for (name, functions) in &areas {
-        let area = AreaContext { all: &context, area: name, functions };
+        let area = AreaContext { all: &context, area: name, needs: Needs::of(functions), functions };
         files.insert(format!("stacks/{name}.yaml").into(), render::render_with(AREA, &[SHARED], area)?);
     }
     let outbox = Function::of_worker(&OUTBOX, "Renders and sends the mails that are due", None);
     let reports = Function::of_worker(&MAIL_REPORTS, "Notes what SES reports of mails that it took", None);
     let endings = Function::of_worker(&ENDINGS, "Ends deletions that took longer than their request", None);
-    let workers = WorkersContext { all: &context, outbox, reports, endings };
+    // The workers are handed the secret whatever they are: one of them has it.
+    let needs = Needs { uses_secret: true, renews_sessions: false };
+    let workers = WorkersContext { all: &context, needs, outbox, reports, endings };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)
 }

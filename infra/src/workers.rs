@@ -10,6 +10,8 @@ pub struct Worker {
     pub name: &'static str,
     pub table: &'static [TableAction],
     pub mail: &'static [MailAction],
+    /// Whether it signs, verifies, seals or opens anything.
+    pub uses_secret: bool,
     /// In MB.
     pub memory: u16,
     /// In seconds.
@@ -23,7 +25,7 @@ pub enum MailAction {
 }
 
 /// What answers when no operation does.
-pub const FALLBACK: Worker = Worker { name: fallback::NAME, table: &[], mail: &[], memory: 256, timeout: 10 };
+pub const FALLBACK: Worker = Worker { name: fallback::NAME, table: &[], mail: &[], uses_secret: false, memory: 256, timeout: 10 };
 
 /// The sender of mails: finds due work by an index, and writes each step under a condition.
 pub const OUTBOX: Worker = Worker {
@@ -37,19 +39,28 @@ pub const OUTBOX: Worker = Worker {
         TableAction::UpdateItem,
     ],
     mail: &[MailAction::SendEmail],
+    // Passwords of mail servers are sealed.
+    uses_secret: true,
     memory: 512,
     timeout: 120,
 };
 
 /// What takes the reports of SES on mails that it has taken.
-pub const MAIL_REPORTS: Worker =
-    Worker { name: "workers-mail-reports", table: &[TableAction::GetItem, TableAction::UpdateItem], mail: &[], memory: 256, timeout: 10 };
+pub const MAIL_REPORTS: Worker = Worker {
+    name: "workers-mail-reports",
+    table: &[TableAction::GetItem, TableAction::UpdateItem],
+    mail: &[],
+    uses_secret: false,
+    memory: 256,
+    timeout: 10,
+};
 
 /// What ends deletions that took longer than the request that began them.
 pub const ENDINGS: Worker = Worker {
     name: "workers-endings",
     table: &[TableAction::DeleteItem, TableAction::GetItem, TableAction::PutItem, TableAction::Query, TableAction::UpdateItem],
     mail: &[],
+    uses_secret: false,
     memory: 256,
     timeout: 120,
 };

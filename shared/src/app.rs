@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::clock::Clock;
+use crate::crypto::deployment_secret::DeploymentSecret;
 use crate::crypto::{password::Hasher, seal::Sealer, token::Signer};
 use crate::entropy::Entropy;
 use crate::settings::{self, Settings};
@@ -32,7 +33,16 @@ impl App {
 
     /// Builds the app of a Lambda function from its environment.
     pub fn from_env() -> Result<Self, settings::Error> {
-        let settings = Settings::from_env()?;
+        Self::with_secret(settings::secret_from_env()?)
+    }
+
+    /// The same for a function that derives no keys: the template gives it no secret, and one that is there is not read.
+    pub fn without_secret() -> Result<Self, settings::Error> {
+        Self::with_secret(DeploymentSecret::absent())
+    }
+
+    fn with_secret(secret: DeploymentSecret) -> Result<Self, settings::Error> {
+        let settings = Settings::from_env(secret)?;
         let store = Store::from_env()?;
         Ok(Self::new(settings, store, Clock::system(), Entropy::system(), Hasher::default()))
     }

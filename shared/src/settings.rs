@@ -75,7 +75,8 @@ pub fn required(name: &'static str) -> Result<String, Error> {
 }
 
 impl Settings {
-    pub fn from_env() -> Result<Self, Error> {
+    /// Settings of a function with this secret: [`secret_from_env`], or none.
+    pub fn from_env(secret: DeploymentSecret) -> Result<Self, Error> {
         let api_url = base_url("GATELET_API_URL", &required("GATELET_API_URL")?)?;
         let site_url = match variable("GATELET_SITE_URL") {
             Some(url) => base_url("GATELET_SITE_URL", &url)?,
@@ -90,7 +91,7 @@ impl Settings {
             provider_stand_in: provider_stand_in()?,
             api_url,
             site_url,
-            secret: deployment_secret(required("GATELET_SECRET")?)?,
+            secret,
             origin_secret: variable("GATELET_ORIGIN_SECRET").map(Into::into),
             access_token_life: access_token_life()?,
             stage: variable("GATELET_STAGE"),
@@ -103,6 +104,11 @@ impl Settings {
 /// Whether OAuth issuers and mail servers may be at private addresses.
 pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
+}
+
+/// The deployment secret of the environment.
+pub fn secret_from_env() -> Result<DeploymentSecret, Error> {
+    deployment_secret(required("GATELET_SECRET")?)
 }
 
 /// The deployment secret, with the one before it when the environment names it.

@@ -25,4 +25,5 @@ mod stored;
 mod teams;
 mod users;
 mod whole_run;
+mod without_secret;
 mod world_of_teams;

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use infra::operations;
+use serde_json::Value;
 use shared::model::limit::Limits;
+use shared::store::content;
 use support::roles;
 
 use crate::events::{World, name};
@@ -19,6 +21,42 @@ async fn an_operation_does_what_its_role_may_and_no_more() {
         let done: BTreeSet<String> = world.app.recorder.calls().iter().flat_map(|(call, body)| roles::actions(call, body)).collect();
         let may: BTreeSet<String> = operation.route.actions().iter().map(|action| format!("{action:?}")).collect();
         assert!(done.is_subset(&may), "{} does {done:?} and may {may:?}", operation.route.name);
+    }
+}
+
+/// The partitions that a call is about: those of the keys of its items, or of what it queries.
+fn partitions(value: &Value) -> Vec<&str> {
+    match value {
+        Value::Object(fields) => {
+            let own = ["pk", ":pk"].iter().filter_map(|name| fields.get(*name)?["S"].as_str());
+            own.chain(fields.values().flat_map(partitions)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(partitions).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn matches(pattern: &str, partition: &str) -> bool {
+    pattern.strip_suffix('*').map_or(partition == pattern, |prefix| partition.starts_with(prefix))
+}
+
+/// The condition of its role on `dynamodb:LeadingKeys`, which no emulator looks at.
+#[tokio::test]
+async fn an_operation_uses_the_partitions_that_its_role_may() {
+    for operation in operations::all() {
+        let (name_of, allowed) = (operation.route.name, operation.route.partitions);
+        let world = World::new(Limits::standard()).await;
+        world.app.recorder.clear();
+        world.send(&name(&operation)).await;
+        let calls: Vec<Value> = world.app.recorder.calls().iter().map(|(_, body)| serde_json::from_str(body).unwrap()).collect();
+        let used: BTreeSet<&str> = calls.iter().flat_map(partitions).collect();
+        if allowed.is_empty() {
+            assert!(!used.contains(content::PARTITION), "{name_of} uses {used:?}");
+        } else {
+            assert!(!used.is_empty(), "{name_of} uses no partition");
+            assert!(used.iter().all(|used| allowed.iter().any(|pattern| matches(pattern, used))), "{name_of} uses {used:?}");
+            assert!(calls.iter().all(|call| call["IndexName"].is_null()), "{name_of} reads an index");
+        }
     }
 }
 

@@ -93,10 +93,10 @@ fn environment(endpoint: &Endpoint, app: &TestApp, runtime_api: &str) -> Vec<(&'
         ("AWS_SESSION_TOKEN", "measured".to_owned()),
         ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.url.clone()),
         ("GATELET_TABLE", TABLE.to_owned()),
-        ("GATELET_SECRET", settings.secret.current().expose_secret().to_owned()),
         ("GATELET_API_URL", settings.api_url.clone()),
         ("GATELET_STAGE", "measured".to_owned()),
     ];
+    environment.extend(settings.secret.current().map(|secret| ("GATELET_SECRET", secret.expose_secret().to_owned())));
     environment.extend(endpoint.roots.iter().map(|roots| ("SSL_CERT_FILE", roots.display().to_string())));
     environment
 }

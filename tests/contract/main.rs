@@ -7,6 +7,7 @@ mod document;
 mod events;
 mod rendered;
 mod routes;
+mod security;
 mod table;
 mod template;
 mod tree;

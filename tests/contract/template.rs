@@ -14,7 +14,7 @@ const MOST_RESOURCES: usize = 500;
 const LARGEST_TEMPLATE: usize = 1_000_000;
 
 /// The resources of all nested stacks.
-fn resources() -> serde_json::Map<String, Value> {
+pub(crate) fn resources() -> serde_json::Map<String, Value> {
     let mut all = serde_json::Map::new();
     for (name, mut stack) in tree::stacks() {
         let Value::Object(resources) = stack["Resources"].take() else { panic!("the stack {name} has no resources") };

@@ -7,8 +7,9 @@ use shared::http::{Json, Route};
 use shared::product_api::{Error, Input};
 use utoipa::ToSchema;
 
-pub const ROUTE: Route =
-    Route::get("edge-backend-urls", "/api/v1/internal/backend-urls").summary("Lists the base URLs at which the API answers");
+pub const ROUTE: Route = Route::get("edge-backend-urls", "/api/v1/internal/backend-urls")
+    .summary("Lists the base URLs at which the API answers")
+    .without_secret();
 
 #[derive(Serialize, ToSchema)]
 pub struct BackendUrls {

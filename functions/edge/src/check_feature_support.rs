@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("edge-check-feature-support", "/api/v1/check-feature-support")
     .summary("Says in words that a feature of an SDK is not supported")
     .writes_nothing()
+    .without_secret()
     .ignores_unknown_fields();
 
 /// The feature; whatever options its call has come along and are not looked at.

@@ -9,8 +9,10 @@ use shared::http::{Json, Route};
 use shared::product_api::{Error, Input};
 use utoipa::ToSchema;
 
-pub const ROUTE: Route =
-    Route::post("edge-check-version", "/api/v1/check-version").summary("Says whether a version is up to date").writes_nothing();
+pub const ROUTE: Route = Route::post("edge-check-version", "/api/v1/check-version")
+    .summary("Says whether a version is up to date")
+    .writes_nothing()
+    .without_secret();
 
 /// The version of this installation.
 const OWN: &str = env!("CARGO_PKG_VERSION");

@@ -1,4 +1,6 @@
-//! `GET /api/v1`: greets whoever looks at the API with a browser, and says what the request proved.
+//! `GET /api/v1`: greets whoever looks at the API with a browser, and says which access and project the request's key proved.
+//!
+//! It says nothing of a user: verifying tokens takes the deployment secret, which a greeting is not worth.
 
 use std::fmt::Write as _;
 
@@ -8,15 +10,14 @@ use shared::http::TableAction::BatchGetItem;
 use shared::http::{Route, Text};
 use shared::product_api::{Access, Client, Error, Input};
 
-pub const ROUTE: Route = Route::get("edge-welcome", "/api/v1").summary("Says how the request is authenticated").table(&[BatchGetItem]);
+pub const ROUTE: Route =
+    Route::get("edge-welcome", "/api/v1").summary("Says how the request is authenticated").without_secret().table(&[BatchGetItem]);
 
 pub async fn handle(State(app): State<App>, access: Option<Access<Client>>, _: Input) -> Result<Text, Error> {
     let mut text = "Welcome to the Gatelet API, version 1.\n\n".to_owned();
-    let user = access.as_ref().and_then(|access| access.user.as_ref());
     let lines = [
         ("Access", access.as_ref().map_or("none".to_owned(), |access| access.level.name().to_owned())),
         ("Project", access.as_ref().map_or("none".to_owned(), |access| access.project.id.to_string())),
-        ("User", user.map_or("none".to_owned(), |user| user.row.user.id.to_string())),
         ("Documentation", format!("{}/docs/api", app.settings.site_url)),
     ];
     for (name, value) in lines {

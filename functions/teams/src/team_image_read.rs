@@ -17,6 +17,8 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::get("teams-team-image-read", "/api/v1/projects/{project_id}/teams/{team_id}/images/{digest}")
     .summary("Reads a picture that was uploaded for a team or a member")
     .table(&[GetItem])
+    .without_secret()
+    .partitions(&["T#*"])
     .errors(&["PROFILE_IMAGE_NOT_FOUND"]);
 
 #[derive(Deserr, ToSchema)]

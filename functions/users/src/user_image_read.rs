@@ -20,6 +20,8 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::get("users-user-image-read", "/api/v1/projects/{project_id}/users/{user_id}/images/{digest}")
     .summary("Reads the picture that a user uploaded")
     .table(&[GetItem])
+    .without_secret()
+    .partitions(&["U#*"])
     .errors(&["PROFILE_IMAGE_NOT_FOUND"]);
 
 #[derive(Deserr, ToSchema)]

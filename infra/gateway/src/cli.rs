@@ -3,6 +3,7 @@
 mod content;
 mod doctor;
 mod environment;
+mod health;
 mod listen;
 mod log;
 mod project;
@@ -70,6 +71,8 @@ enum Command {
     /// List the environment variables
     #[command(long_about = environment::text())]
     Environment,
+    /// Ask a gateway whether it answers; the exit status says so
+    Health(health::Options),
     /// Examine a deployment: table, backups, secret, functions, sender; fails when something is broken
     Doctor(doctor::Options),
 }
@@ -88,6 +91,7 @@ impl Cli {
                 print!("{}", environment::text());
                 Ok(())
             }
+            Some(Command::Health(options)) => options.run().await,
             Some(Command::Doctor(options)) => options.run(&self.target).await,
         }
     }

@@ -29,7 +29,7 @@ impl Sealed {
 
 /// Seals with the key of the current deployment secret, and opens with those of all generations.
 pub struct Sealer {
-    current: LessSafeKey,
+    current: Option<LessSafeKey>,
     previous: Option<LessSafeKey>,
 }
 
@@ -39,21 +39,22 @@ pub struct Error;
 
 impl Sealer {
     pub fn new(secret: &DeploymentSecret) -> Self {
-        Self { current: key(secret.current()), previous: secret.previous().map(key) }
+        Self { current: secret.current().map(key), previous: secret.previous().map(key) }
     }
 
     pub fn seal(&self, entropy: &Entropy, owner: &str, secret: &SecretString) -> Result<Sealed, Error> {
         let nonce: [u8; NONCE_LEN] = entropy.bytes();
         let mut text = secret.expose_secret().as_bytes().to_vec();
         let aad = Aad::from(owner.as_bytes());
-        self.current.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut text).map_err(|_| Error)?;
+        let key = self.current.as_ref().ok_or(Error)?;
+        key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut text).map_err(|_| Error)?;
         Ok(Sealed(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
     }
 
     /// The same secret sealed with the current key; none when it is already.
     pub fn renew(&self, entropy: &Entropy, owner: &str, sealed: &Sealed) -> Result<Option<Sealed>, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
-        if open(&self.current, owner, &bytes).is_ok() {
+        if self.current.as_ref().is_some_and(|key| open(key, owner, &bytes).is_ok()) {
             return Ok(None);
         }
         self.seal(entropy, owner, &self.open(owner, sealed)?).map(Some)
@@ -61,8 +62,7 @@ impl Sealer {
 
     pub fn open(&self, owner: &str, sealed: &Sealed) -> Result<SecretString, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
-        let opened = open(&self.current, owner, &bytes);
-        opened.or_else(|error| self.previous.as_ref().map_or(Err(error), |key| open(key, owner, &bytes)))
+        self.current.iter().chain(&self.previous).find_map(|key| open(key, owner, &bytes).ok()).ok_or(Error)
     }
 }
 
@@ -91,6 +91,20 @@ mod tests {
         assert_eq!(sealer.open("project/github", &sealed)?.expose_secret(), "s3cret");
         assert!(sealer.open("other/github", &sealed).is_err());
         assert!(!sealed.0.contains("s3cret"));
+        Ok(())
+    }
+
+    #[test]
+    fn without_a_secret_nothing_is_sealed_or_opened() -> Result<(), Error> {
+        let owner = "project/github";
+        let sealed = Sealer::new(&"a deployment secret of some length".to_owned().into()).seal(
+            &Entropy::system(),
+            owner,
+            &"s3cret".to_owned().into(),
+        )?;
+        let keyless = Sealer::new(&DeploymentSecret::absent());
+        assert!(keyless.open(owner, &sealed).is_err());
+        assert!(keyless.seal(&Entropy::system(), owner, &"s3cret".to_owned().into()).is_err());
         Ok(())
     }
 }

@@ -133,8 +133,9 @@ impl Signer {
     }
 
     /// An audience's key that signs now.
+    #[expect(clippy::expect_used, reason = "an operation that signs has the secret; the contract tests compare routes with operations")]
     fn key(&self, audience: &str) -> Arc<Key> {
-        self.key_of(0, self.secret.current(), audience)
+        self.keys(audience).next().expect("the function has the deployment secret")
     }
 
     /// An audience's keys of all generations, the current one first.
@@ -286,6 +287,14 @@ mod tests {
         assert!(signer.verify(&token, now).is_ok());
         let later = Timestamp::from_second(600).unwrap_or_default();
         assert!(matches!(signer.verify(&token, later), Err(Error::Expired(_))));
+    }
+
+    #[test]
+    fn without_a_secret_no_token_is_believed_and_no_key_published() {
+        let (subject, now) = (subject(None), Timestamp::UNIX_EPOCH);
+        let keyless = Signer::new(&DeploymentSecret::absent(), "http://api.test");
+        assert!(matches!(keyless.verify(&signer().sign(&subject, now, LIFE), now), Err(Error::Unparsable)));
+        assert_eq!(keyless.jwks(&subject.project, true, true), json!({ "keys": [] }));
     }
 
     #[test]

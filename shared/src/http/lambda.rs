@@ -7,7 +7,7 @@ use std::pin::Pin;
 use axum::Router;
 use axum::handler::Handler;
 use axum::response::IntoResponse as _;
-use http::{Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use lambda_http::request::RequestContext;
 use lambda_http::{Error, RequestExt as _, service_fn};
@@ -20,6 +20,11 @@ use super::{Interface, RequestId, Route, fallback_router, router};
 use crate::App;
 use crate::content_api::Problem;
 use crate::product_api::KnownError;
+use crate::settings;
+
+/// Browsers that have reached the API once reach it by TLS alone for a year (RFC 6797); API Gateway and `CloudFront` take nothing else. Not
+/// for subdomains: they are not the API's to speak for.
+const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Runs the Lambda of an operation: builds the app of this cold start, then answers events until the instance ends.
 pub async fn run<H, T>(route: Route, handler: H) -> Result<(), Error>
@@ -34,20 +39,26 @@ where
             Interface::Product => KnownError::RouteNotFound.into_response(),
         }
     };
-    run_router(route.name, |app| router(app, route, handler).merge(fallback_router(app, route.interface, unmatched))).await
+    let app = if route.uses_secret { App::from_env } else { App::without_secret };
+    run_router(route.name, app, |app| router(app, route, handler).merge(fallback_router(app, route.interface, unmatched))).await
 }
 
-/// Runs a router as the Lambda of this name.
-pub async fn run_router(name: &'static str, build: impl FnOnce(&App) -> Router<App>) -> Result<(), Error> {
+/// Runs a router as the Lambda of this name, with the app of its environment ([`App::from_env`] or [`App::without_secret`]).
+pub async fn run_router(
+    name: &'static str,
+    app: impl FnOnce() -> Result<App, settings::Error>,
+    build: impl FnOnce(&App) -> Router<App>,
+) -> Result<(), Error> {
     log::init();
-    let app = App::from_env()?;
+    let app = app()?;
     let router = build(&app).with_state(app.clone());
     let answer = |request: lambda_http::Request| {
         let request = as_received(request);
         let asked = asked(name, &request);
         let (app, answer) = (app.clone(), router.clone().oneshot(request));
         async move {
-            let answer = answer.await?;
+            let mut answer = answer.await?;
+            answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
             asked.answered(&app, &answer);
             Ok::<_, Infallible>(Answer::read(answer).await)
         }

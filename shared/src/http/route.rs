@@ -4,6 +4,7 @@ use axum::routing::MethodFilter;
 
 use crate::model::limit::Limit;
 use crate::model::mail_document::DocumentKind;
+use crate::store::content;
 
 /// Memory of a function that hashes no passwords, in MB.
 pub const MEMORY: u16 = 256;
@@ -39,6 +40,10 @@ pub struct Route {
     pub takes_forms: bool,
     /// Whether its errors have the form of RFC 6749 §5.2 too.
     pub has_oauth_errors: bool,
+    /// Whether it signs, verifies, seals or opens anything, for which its function has the deployment secret.
+    pub uses_secret: bool,
+    /// Patterns of the partition keys that its function may use (`dynamodb:LeadingKeys`); none: those of everything but the public content.
+    pub partitions: &'static [&'static str],
 }
 
 /// The methods that operations have. HEAD comes with GET, OPTIONS with every path.
@@ -131,6 +136,8 @@ impl Route {
             ignores_body: false,
             takes_forms: false,
             has_oauth_errors: false,
+            uses_secret: true,
+            partitions: &[],
         }
     }
 
@@ -158,9 +165,20 @@ impl Route {
         Self { summary, ..self }
     }
 
-    /// An operation of interface A.
+    /// An operation of interface A: it reads the public content alone.
     pub const fn content(self) -> Self {
-        Self { interface: Interface::Content, ..self }
+        Self { interface: Interface::Content, ..self.without_secret().partitions(&[content::PARTITION]) }
+    }
+
+    /// For what derives no key of the deployment secret: it can be without it, and so can whoever breaks in. It verifies no token either,
+    /// so one that a request has is not looked at.
+    pub const fn without_secret(self) -> Self {
+        Self { uses_secret: false, ..self }
+    }
+
+    /// The partitions of the table that its function may use, where a pattern can say so.
+    pub const fn partitions(self, partitions: &'static [&'static str]) -> Self {
+        Self { partitions, ..self }
     }
 
     pub const fn table(self, table: &'static [TableAction]) -> Self {
@@ -223,6 +241,17 @@ impl Route {
     /// Whether it hashes passwords.
     pub const fn hashes(&self) -> bool {
         self.memory == HASHING_MEMORY
+    }
+
+    /// Whether a stranger can make it hash a password or mail a code. Its route has a throttle of its own, so that a flood of such
+    /// requests costs little and leaves the rest of the API alone.
+    pub const fn is_costly(&self) -> bool {
+        self.hashes() || matches!(self.limit, Some(Limit::SendCode))
+    }
+
+    /// Whether it renews sessions, which a flood of anything else must not prevent.
+    pub const fn renews_sessions(&self) -> bool {
+        matches!(self.limit, Some(Limit::Token))
     }
 
     /// Whether a path is this route's, and so which of its methods there are.

@@ -222,12 +222,14 @@ fn echoed(id: &str) -> &str {
 
 impl<'a> Headers<'a> {
     /// Steps 3 to 9 of WIRE.md §1.4.
-    fn read(headers: &'a HeaderMap, app: &App) -> Result<Self, KnownError> {
+    fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, KnownError> {
+        // Also in a gateway, which has the secret, so that it answers as a function does.
+        let verifies = route.is_none_or(|route| route.uses_secret);
         let mut keys = Vec::with_capacity(KEY_HEADERS.len());
         for (name, kind) in KEY_HEADERS {
             keys.push((kind, header(headers, name)?));
         }
-        let admin_token = header(headers, "admin-access-token")?;
+        let admin_token = header(headers, "admin-access-token")?.filter(|_| verifies);
         let Some(text) = header(headers, "access-type")? else {
             let has_key = admin_token.is_some() || keys.iter().any(|(_, key)| key.is_some());
             return Err(if has_key { KnownError::ProjectKeyWithoutAccessType } else { KnownError::AccessTypeRequired });
@@ -238,7 +240,8 @@ impl<'a> Headers<'a> {
         };
         let project = ProjectId::parse(id);
         let named = project.as_ref().map_or_else(|_| echoed(id), ProjectId::as_str);
-        let token = header(headers, "access-token")?.map(|token| AccessToken::read(token, named, headers, app)).transpose()?;
+        let token = header(headers, "access-token")?.filter(|_| verifies);
+        let token = token.map(|token| AccessToken::read(token, named, headers, app)).transpose()?;
         let project = project.map_err(|_| KnownError::CurrentProjectNotFound { project_id: echoed(id).to_owned() })?;
         for (_, key) in &mut keys {
             *key = key.filter(|key| *key != NO_KEY);
@@ -321,11 +324,11 @@ impl<'a> Headers<'a> {
 impl<L: Least> Access<L> {
     async fn of(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let path = RawPathParams::from_request_parts(parts, app).await.ok();
-        let headers = Headers::read(&parts.headers, app)?;
+        let route = parts.extensions.get::<Route>();
+        let headers = Headers::read(&parts.headers, route, app)?;
         let project_key = project_key(&headers.project);
         let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
         let of_user = headers.token.as_ref().map(|token| token.keys(&headers.project));
-        let route = parts.extensions.get::<Route>();
         let own = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
         let names = Names { parts, path, claims: headers.token.as_ref().map(AccessToken::claims) };
         let named = names.keys(route.map_or(&[], |route| route.reads), &headers.project);

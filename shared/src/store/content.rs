@@ -19,7 +19,8 @@ use super::{Error, Item, Key, Store, Write, entity, integer, number, string};
 use crate::crypto::digest::Digest;
 use crate::model::content::{App, BlogPost, Content, Site};
 
-const PK: &str = "CONTENT";
+/// The partition of all of it, which no other item is in.
+pub const PARTITION: &str = "CONTENT";
 const POSTS: &str = "POSTS#";
 /// DynamoDB takes 400 KB an item and 4 MB a transaction; less leaves room for keys and for how it counts.
 const MAX_ITEM_BYTES: usize = 380_000;
@@ -48,12 +49,12 @@ impl Version {
 impl Store {
     /// The site; `None` before the first publication.
     pub async fn site(&self) -> Result<Option<Site>, Error> {
-        self.get(&Key::new(PK, "SITE")).await?.map(entity).transpose()
+        self.get(&Key::new(PARTITION, "SITE")).await?.map(entity).transpose()
     }
 
     /// All visible apps, in their order.
     pub async fn apps(&self) -> Result<Vec<App>, Error> {
-        Ok(self.get(&Key::new(PK, "APPS")).await?.map(entity).transpose()?.unwrap_or_default())
+        Ok(self.get(&Key::new(PARTITION, "APPS")).await?.map(entity).transpose()?.unwrap_or_default())
     }
 
     /// All posts, newest first. Reads again when a publication changes them on the way.
@@ -75,7 +76,7 @@ impl Store {
     pub async fn publish(&self, content: &Content) -> Result<(), Error> {
         let mut wait = Duration::from_millis(5);
         for _ in 0..TRIES {
-            let old = self.get(&Key::new(PK, "SITE")).await?.as_ref().and_then(Version::of_item);
+            let old = self.get(&Key::new(PARTITION, "SITE")).await?.as_ref().and_then(Version::of_item);
             match self.transact(publication(content, old.as_ref())?).await {
                 Err(Error::Conflict(_)) => tokio::time::sleep(wait).await,
                 outcome => return outcome,
@@ -88,7 +89,7 @@ impl Store {
     async fn post_items(&self) -> Result<Vec<Item>, Error> {
         let query = self.query().consistent_read(true);
         let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :posts)");
-        let query = query.expression_attribute_values(":pk", string(PK)).expression_attribute_values(":posts", string(POSTS));
+        let query = query.expression_attribute_values(":pk", string(PARTITION)).expression_attribute_values(":posts", string(POSTS));
         self.query_all(query).await
     }
 }
@@ -105,7 +106,7 @@ fn publication(content: &Content, old: Option<&Version>) -> Result<Vec<Write>, E
     let pages = pages(&content.blog_posts)?;
     check_size(content)?;
     let version = Version { digest: digest(content, &pages)?, post_items: pages.len() };
-    let site = version.mark(Write::put(Key::new(PK, "SITE"), &content.site)?);
+    let site = version.mark(Write::put(Key::new(PARTITION, "SITE"), &content.site)?);
     let site = match old {
         None => site.on("attribute_not_exists(pk)"),
         Some(old) => site
@@ -113,7 +114,7 @@ fn publication(content: &Content, old: Option<&Version>) -> Result<Vec<Write>, E
             .value(":version", string(&old.digest))
             .value(":post_items", integer(old.post_items)),
     };
-    let mut writes = vec![site, version.mark(Write::put(Key::new(PK, "APPS"), &content.apps)?)];
+    let mut writes = vec![site, version.mark(Write::put(Key::new(PARTITION, "APPS"), &content.apps)?)];
     for (number, page) in pages.iter().enumerate() {
         writes.push(version.mark(Write::put(page_key(number), page)?));
     }
@@ -123,7 +124,7 @@ fn publication(content: &Content, old: Option<&Version>) -> Result<Vec<Write>, E
 }
 
 fn page_key(number: usize) -> Key {
-    Key::new(PK, format!("{POSTS}{number:04}"))
+    Key::new(PARTITION, format!("{POSTS}{number:04}"))
 }
 
 /// The posts in as few items as hold them; no posts are no items.

@@ -11,7 +11,7 @@ use workers::endings;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     shared::http::log::init();
-    let app = App::from_env()?;
+    let app = App::without_secret()?;
     let app = &app;
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
         let deadline = jiff::Timestamp::from_millisecond(i64::try_from(event.context.deadline)?)?;

@@ -8,7 +8,7 @@ use workers::reports;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     shared::http::log::init();
-    let app = App::from_env()?;
+    let app = App::without_secret()?;
     let app = &app;
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
         let moved = match reports::read(&event.payload) {

@@ -1,0 +1,32 @@
+//! `gateway health`: whether a gateway answers, by its exit status: for the health checks of containers, whose images have no shell.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use reqwest::{Client, redirect};
+use shared::settings::base_url;
+use shared::tls;
+
+/// A gateway that takes longer is in trouble.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+#[derive(Args)]
+pub(super) struct Options {
+    /// Base URL of the gateway to ask, as it is reached from here
+    #[arg(long, env = "GATELET_HEALTH_URL", value_name = "URL", default_value = "http://127.0.0.1:8787")]
+    url: String,
+}
+
+impl Options {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let url = format!("{}/health", base_url("--url", &self.url)?);
+        let client = Client::builder().tls_backend_preconfigured(tls::client(tls::public_roots()));
+        // The gateway itself is asked, and nothing in between.
+        let client = client.redirect(redirect::Policy::none()).no_proxy().timeout(PATIENCE).build()?;
+        let answer = client.get(&url).send().await.with_context(|| format!("{url} does not answer"))?;
+        ensure!(answer.status().is_success(), "{url} answers {}", answer.status());
+        println!("{url} answers");
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+//! Operations that say they need no deployment secret answer without it, as their functions have to.
+
+use infra::operations;
+use shared::crypto::deployment_secret::DeploymentSecret;
+use shared::model::limit::Limits;
+use support::Answer;
+
+use crate::events::{World, name};
+
+#[tokio::test]
+async fn what_needs_no_secret_answers_the_same_without_it() {
+    let world = World::new(Limits::off()).await;
+    let without = world.app.redeployed(|settings| settings.secret = DeploymentSecret::absent());
+    let mut count = 0;
+    for operation in operations::all().iter().filter(|operation| !operation.route.uses_secret) {
+        let event = name(operation);
+        let wanted = world.send(&event).await;
+        let found = Answer::read(without.answer(world.request(&event)).await).await;
+        assert_eq!((found.status(), found.bytes()), (wanted.status(), wanted.bytes()), "{event}");
+        assert_eq!(found.status(), 200, "{event}");
+        count += 1;
+    }
+    assert!(count > 8, "{count} operations need no secret");
+}
+
+#[tokio::test]
+async fn a_token_opens_nothing_where_it_cannot_be_verified() {
+    let world = World::new(Limits::off()).await;
+    let without = world.app.redeployed(|settings| settings.secret = DeploymentSecret::absent());
+    let answer = Answer::read(without.answer(world.request("users/me-read")).await).await;
+    assert_eq!((answer.status(), answer.code().as_str()), (401, "UNPARSABLE_ACCESS_TOKEN"));
+}

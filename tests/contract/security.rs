@@ -1,0 +1,155 @@
+//! What the deployment template does for security: who has the secret, what a role may use, how floods are held off.
+
+use std::collections::BTreeSet;
+
+use infra::template::{logical_id, route_key};
+use infra::{operations, workers};
+use serde_json::{Value, json};
+use shared::http::Interface;
+use shared::store::content;
+
+use crate::template::resources;
+use crate::tree;
+
+/// Environment variables that hold secrets which keys are derived from.
+const SECRETS: [&str; 2] = ["GATELET_SECRET", "GATELET_SECRET_PREVIOUS"];
+/// Dynamic references that CloudFormation takes in one template.
+const MOST_REFERENCES: usize = 60;
+
+fn variables(function: &Value) -> BTreeSet<String> {
+    let variables = function["Properties"]["Environment"]["Variables"].as_object();
+    variables.into_iter().flat_map(|variables| variables.keys().cloned()).collect()
+}
+
+/// The names of all functions, and whether their code derives keys from the deployment secret.
+fn functions() -> Vec<(&'static str, bool)> {
+    let operations = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.uses_secret));
+    operations.chain(workers::ALL.map(|worker| (worker.name, worker.uses_secret))).collect()
+}
+
+#[test]
+fn a_function_has_the_deployment_secret_if_and_only_if_it_derives_keys() {
+    let resources = resources();
+    for (name, uses_secret) in functions() {
+        let variables = variables(&resources[&logical_id(name)]);
+        for secret in SECRETS {
+            assert_eq!(variables.contains(secret), uses_secret, "{name}: {secret}");
+        }
+    }
+    for (name, stack) in tree::stacks() {
+        let all = &stack["Globals"]["Function"]["Environment"]["Variables"];
+        assert!(all["GATELET_TABLE"].is_string(), "{name} has no variables for all its functions");
+        assert!(SECRETS.iter().all(|secret| all[*secret].is_null()), "{name} gives the secret to all its functions");
+    }
+}
+
+#[test]
+fn what_needs_no_secret_has_none() {
+    let without: BTreeSet<&str> = functions().into_iter().filter(|(_, uses_secret)| !uses_secret).map(|(name, _)| name).collect();
+    for name in ["edge-health", "edge-welcome", "edge-fallback"] {
+        assert!(without.contains(name), "{name} has the secret");
+    }
+    let operations = operations::all();
+    let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content);
+    assert!(content.map(|operation| operation.route.name).all(|name| without.contains(name)), "content reads what is public");
+    assert!(tree::stacks()["content"]["Parameters"]["Secret"].is_null(), "the stack of the content is handed the secret");
+}
+
+#[test]
+fn nested_stacks_show_no_secret() {
+    for (name, stack) in tree::stacks() {
+        for (parameter, definition) in stack["Parameters"].as_object().unwrap() {
+            let is_secret = parameter.ends_with("Secret");
+            assert_eq!(definition["NoEcho"] == true, is_secret, "{name}: {parameter}");
+        }
+    }
+}
+
+#[test]
+fn a_template_has_as_many_dynamic_references_as_cloudformation_takes() {
+    let templates = tree::stacks().into_values().chain([tree::template()]);
+    for template in templates {
+        let references = template.to_string().matches("{{resolve:").count();
+        assert!(references <= MOST_REFERENCES, "{}: {references}", template["Description"]);
+    }
+}
+
+#[test]
+fn a_role_is_kept_to_the_partitions_of_its_route() {
+    let resources = resources();
+    let routes = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.partitions));
+    for (name, partitions) in routes.chain(workers::ALL.map(|worker| (worker.name, &[][..]))) {
+        let statements = &resources[&format!("{}Role", logical_id(name))]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"];
+        let Some(table) = statements.as_array().unwrap().iter().find(|statement| statement["Sid"] == "Table") else { continue };
+        let wanted = if partitions.is_empty() {
+            json!({ "ForAllValues:StringNotEquals": { "dynamodb:LeadingKeys": [content::PARTITION] } })
+        } else {
+            json!({ "ForAllValues:StringLike": { "dynamodb:LeadingKeys": partitions } })
+        };
+        assert_eq!(table["Condition"], wanted, "{name}");
+        let indexes = table["Resource"].as_array().unwrap().iter().filter(|arn| arn.as_str().unwrap().contains("/index/"));
+        assert!(partitions.is_empty() || indexes.count() == 0, "{name} may read indexes, where its condition says nothing of partitions");
+    }
+}
+
+#[test]
+fn what_hashes_or_mails_codes_has_a_throttle_of_its_own() {
+    let template = tree::template();
+    let stage = &template["Resources"]["ApiStage"];
+    let operations = operations::all();
+    let costly = operations.iter().map(|operation| &operation.route).filter(|route| route.is_costly());
+    let wanted: BTreeSet<String> = costly.map(|route| route_key(route.verb.name(), route)).collect();
+    assert!(wanted.contains("POST /api/{version}/auth/password/sign-in"), "{wanted:?}");
+    assert!(wanted.contains("POST /api/{version}/auth/otp/send-sign-in-code"), "{wanted:?}");
+    let settings = stage["Properties"]["RouteSettings"].as_object().unwrap();
+    assert_eq!(settings.keys().cloned().collect::<BTreeSet<_>>(), wanted);
+    // API Gateway refuses settings of a route that is not there yet.
+    let after: BTreeSet<&str> = stage["DependsOn"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    for (name, _) in tree::stacks().into_iter().filter(|(name, _)| name != "workers") {
+        assert!(after.contains(logical_id(&name).as_str()), "the stage is made before the stack {name}");
+    }
+}
+
+#[test]
+fn no_two_stacks_change_the_api_at_once() {
+    let root = tree::template();
+    let stacks = tree::stacks().into_keys().filter(|name| name != "workers").map(|name| logical_id(&name));
+    let mut before = None;
+    for id in stacks {
+        assert_eq!(root["Resources"][&id]["DependsOn"].as_str(), before.as_deref(), "{id}");
+        before = Some(id);
+    }
+}
+
+#[test]
+fn refreshing_can_be_kept_free_of_floods() {
+    let resources = resources();
+    let reserved = resources.iter().filter(|(_, one)| !one["Properties"]["ReservedConcurrentExecutions"].is_null());
+    assert_eq!(reserved.map(|(id, _)| id.as_str()).collect::<BTreeSet<_>>(), BTreeSet::from(["AuthOauthToken", "AuthSessionRefresh"]));
+}
+
+#[test]
+fn the_log_of_the_api_is_json_with_the_id_of_each_request_and_no_secret() {
+    let template = tree::template();
+    let format = template["Resources"]["ApiStage"]["Properties"]["AccessLogSettings"]["Format"].as_str().unwrap();
+    let format: Value = serde_json::from_str(format).unwrap();
+    assert_eq!(format["requestId"], "$context.requestId");
+    for value in format.as_object().unwrap().values() {
+        let value = value.as_str().unwrap();
+        assert!(value.starts_with("$context."), "{value}");
+        assert!(!value.contains("authorizer") && !value.contains("query"), "{value} may hold a secret");
+    }
+}
+
+#[test]
+fn names_that_an_account_has_once_carry_the_region() {
+    let root = tree::template();
+    let resources = &root["Resources"];
+    for name in [
+        &resources["ContentCache"]["Properties"]["CachePolicyConfig"]["Name"],
+        &resources["Dashboard"]["Properties"]["DashboardName"],
+        &resources["Budget"]["Properties"]["Budget"]["BudgetName"],
+    ] {
+        assert!(name.as_str().unwrap().contains("${AWS::Region}"), "{name}");
+    }
+}

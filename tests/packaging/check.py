@@ -1,0 +1,51 @@
+"""What no linter knows of the packaging: facts that are written in two places, and how little the workflows may do."""
+
+import fnmatch
+import pathlib
+import re
+import subprocess
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def profiles():
+    """An installed gateway is built as `--profile gateway` builds it."""
+    wanted = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["gateway"]
+    found = tomllib.loads((ROOT / "infra/gateway/.cargo/config.toml").read_text())["profile"]["release"]
+    assert wanted.pop("inherits") == "release"
+    assert found == wanted, f"infra/gateway/.cargo/config.toml has {found}, and the profile gateway {wanted}"
+    assert found["panic"] == "unwind", "a gateway answers many at once: a panic must not end it"
+
+
+def workflows():
+    """Actions have a version, and a token may read unless a job says what else it needs."""
+    for file in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        text = file.read_text()
+        uses = re.findall(r"uses: *(\S+)", text)
+        assert uses, f"{file.name} uses no action"
+        for action in uses:
+            assert re.fullmatch(r"actions/[a-z-]+@(v\d+(\.\d+)*|[0-9a-f]{40})", action), f"{file.name}: {action}"
+        assert re.search(r"^permissions:\n  contents: read\n(?! )", text, re.MULTILINE), f"{file.name}: permissions of all jobs"
+        assert "pull_request_target" not in text, f"{file.name} runs what strangers send with rights"
+        writes = re.findall(r"^ +([a-z-]+): write", text, re.MULTILINE)
+        assert file.name == "release.yml" or not writes, f"{file.name} may write {writes}"
+        # What somebody else has named (a branch, a title) is data of a script, never a part of it.
+        for script in re.findall(r"run: (?:\|\n)?((?:.|\n)*?)(?=\n      -|\n    \S|\n  \S|\Z)", text):
+            assert "${{ github.event" not in script and "${{ github.head_ref" not in script, f"{file.name}: {script}"
+
+
+def context():
+    """The image is built of all that cargo reads."""
+    ignored = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
+    files = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    for name in filter(None, files):
+        parents = [name, *map(str, pathlib.PurePath(name).parents)]
+        hidden = any(fnmatch.fnmatch(part, pattern.removeprefix("**/")) or fnmatch.fnmatch(part, pattern) for part in parents for pattern in ignored)
+        needed = name.endswith((".rs", ".toml", ".lock", ".html", ".j2", ".css", ".js", ".ld")) and not name.startswith((".git", ".ci"))
+        assert not (hidden and needed), f"{name} is not part of the image's build"
+
+
+profiles()
+workflows()
+context()
