@@ -34,6 +34,9 @@ class Client:
         except urllib.error.HTTPError as error:
             return error.code, json.loads(error.read() or "null")
 
+    def keys_published(self):
+        return [key["kid"] for key in self.ok("GET", f"/api/v1/projects/{self.keys['GATELET_PROJECT_ID']}/.well-known/jwks.json")["keys"]]
+
     def ok(self, *arguments, **options):
         status, body = self.send(*arguments, **options)
         assert status == 200, f"{arguments}: {status} {body}"
@@ -41,6 +44,16 @@ class Client:
 
     def sign_in(self, email):
         return self.ok("POST", "/api/v1/auth/password/sign-in", {"email": email, "password": PASSWORD})
+
+    def sign_up(self, email):
+        return self.ok("POST", "/api/v1/auth/password/sign-up", {"email": email, "password": PASSWORD, "verification_callback_url": "http://localhost:3000/verify"})
+
+    def has_one_id_for_a_request(self):
+        """What the client is told, the function logs and API Gateway logs."""
+        with urllib.request.urlopen(f"{self.stack.url}/api/v1", timeout=30) as answer:
+            request_id = answer.headers["x-request-id"]
+        assert self.stack.logged("api", "requestId", request_id)["route"] == "GET /api/{version}"
+        assert self.stack.logged("functions", "request_id", request_id)["operation"] == "edge-welcome"
 
     def mails(self, address):
         with urllib.request.urlopen(f"{self.stack.endpoint}/_ministack/ses/messages", timeout=10) as answer:
@@ -57,10 +70,10 @@ class Client:
     def use(self):
         """Accounts and sessions of this version."""
         email = "ada@example.com"
-        up = self.ok("POST", "/api/v1/auth/password/sign-up", {"email": email, "password": PASSWORD, "verification_callback_url": "http://localhost:3000/verify"})
+        up = self.sign_up(email)
         # MiniStack's LATEST begins after the first records that it sees; then the schedule brings them, within a minute.
         code = re.search(r"code=([0-9a-z]{45})", self.mail(email, 90)["BodyText"])[1]
-        other = self.ok("POST", "/api/v1/auth/password/sign-up", {"email": "grace@example.com", "password": PASSWORD, "verification_callback_url": "http://localhost:3000/verify"})
+        other = self.sign_up("grace@example.com")
         self.ok("PATCH", "/api/v1/users/me", {"display_name": "Grace"}, access_token=other["access_token"])
         return {"email": email, "code": code, **up, "other": other}
 
@@ -86,7 +99,7 @@ class Client:
     def loses_no_mail(self):
         """A mail of the new version goes out once, by the stream."""
         email = "lin@example.com"
-        self.ok("POST", "/api/v1/auth/password/sign-up", {"email": email, "password": PASSWORD, "verification_callback_url": "http://localhost:3000/verify"})
+        self.sign_up(email)
         self.mail(email, 20)
         time.sleep(2)
         assert len(self.mails(email)) == 1

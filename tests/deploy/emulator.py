@@ -3,19 +3,24 @@
 A nested stack of AWS is a stack like any other. MiniStack 1.5.33 does three things for the root alone: it applies the transforms, it
 resolves the references to Secrets Manager, and it remembers at an update what a resource that did not change has told of itself.
 Here its own functions for these do the same for the nested stacks. Where roles are in force, it asks for SendEmail on everything, and AWS
-for SendEmail on the sender's identity.
+for SendEmail on the sender's identity. Conditions on `dynamodb:LeadingKeys` are judged, and the HTTP API writes the access log that its stage
+asks for.
 """
 
 import email.utils
 import json
+import re
+import time
 
 from ministack import app
 from ministack.core import iam_actions
+from ministack.services import apigateway, cloudwatch_logs, lambda_svc
 from ministack.services.cloudformation import _stacks, engine, provisioners
 
 read_template, resolve_refs = engine._parse_template, engine._resolve_refs
 deploy, update = provisioners._cfn_nested_stack_deploy, provisioners._update_resource
 resource = iam_actions._ses_v2_resource_arn
+context_of_table, run_function = iam_actions.dynamodb_service_context, apigateway.run_reentrant
 
 
 def transformed(body):
@@ -48,6 +53,55 @@ def resource_of_mail(method, path, body, region, account):
     return f"arn:aws:ses:{region}:{account}:identity/{sender.partition('@')[2]}"
 
 
+def leading_keys(value):
+    """Partition keys of a request: of the keys of its items, of items to be put, and of what it queries."""
+    if isinstance(value, list):
+        return [key for item in value for key in leading_keys(item)]
+    if not isinstance(value, dict):
+        return []
+    own = [value[name]["S"] for name in ("pk", ":pk") if isinstance(value.get(name), dict) and "S" in value[name]]
+    return own + [key for item in value.values() for key in leading_keys(item)]
+
+
+def context_with_keys(body):
+    keys = leading_keys(json.loads(body or b"{}"))
+    return context_of_table(body) | ({"dynamodb:LeadingKeys": keys} if keys else {})
+
+
+async def run_logged(function, record, event, **options):
+    began = time.monotonic()
+    result = await run_function(function, record, event, **options)
+    context = event.get("requestContext", {})
+    if "apiId" in context and "routeKey" in event:
+        answer, _ = lambda_svc.lambda_execute_result_to_api_proxy_response(result)
+        log_access(context, answer.get("statusCode", 200), int((time.monotonic() - began) * 1000))
+    return result
+
+
+def log_access(context, status, latency):
+    """A line of the access log, in the format of the stage."""
+    settings = apigateway._stages[context["apiId"]][context["stage"]].get("accessLogSettings")
+    if not settings:
+        return
+    values = {
+        "requestId": context["requestId"],
+        "requestTimeEpoch": context["timeEpoch"],
+        "httpMethod": context["http"]["method"],
+        "path": context["http"]["path"],
+        "routeKey": context["routeKey"],
+        "status": status,
+        "responseLatency": latency,
+        "integrationLatency": latency,
+        "identity.sourceIp": context["http"]["sourceIp"],
+    }
+    # What API Gateway does not know is a dash.
+    line = re.sub(r"\$context\.([A-Za-z.]+)", lambda name: str(values.get(name[1], "-")), settings["format"])
+    group = settings["destinationArn"].split(":log-group:")[1].removesuffix(":*")
+    cloudwatch_logs._create_log_stream({"logGroupName": group, "logStreamName": "api"})
+    cloudwatch_logs._put_log_events({"logGroupName": group, "logStreamName": "api", "logEvents": [{"timestamp": int(time.time() * 1000), "message": line}]})
+
+
+iam_actions.dynamodb_service_context, apigateway.run_reentrant = context_with_keys, run_logged
 iam_actions._ses_v2_resource_arn = resource_of_mail
 provisioners._cfn_nested_stack_deploy, provisioners._update_resource = deploy_nested, update_nested
 app.main()

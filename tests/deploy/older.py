@@ -13,6 +13,10 @@ def make(folder):
     text = template.read_text()
     younger = re.sub(rf"  {MISSING}:\n(?:    .*\n)+\n", "", text)
     assert younger != text, "the template has no such stack"
+    # What is deployed after it comes after the one before it.
+    before = re.search(rf"  {MISSING}:\n    Type: .*\n    DependsOn: (\w+)\n", text)[1]
+    younger = younger.replace(f"    DependsOn: {MISSING}\n", f"    DependsOn: {before}\n").replace(f", {MISSING},", ",")
+    assert MISSING not in re.findall(r"DependsOn: .*", younger).__str__(), "something still comes after the stack"
     template.write_text(younger)
     # Code that answers something else, and code that is another file and answers the same.
     name, other = OLD_CODE

@@ -11,6 +11,7 @@ import time
 
 import older
 from client import Client
+from runbook import Shell, blocks
 from stack import Emulator, Stack
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -45,7 +46,9 @@ def gateway(stack, *arguments, check=True):
 def new_project(stack, name):
     keys = gateway(stack, "project", "create", name).stdout
     keys = dict(line.split("=", 1) for line in keys.splitlines())
-    gateway(stack, "project", "set", keys["GATELET_PROJECT_ID"], "config.allow_localhost=true")
+    # The secret of the provider is sealed, for whoever replaces the deployment secret.
+    provider = 'config.oauth_providers=[{"id": "github", "client_id": "rehearsal", "client_secret": "of a provider"}]'
+    gateway(stack, "project", "set", keys["GATELET_PROJECT_ID"], "config.allow_localhost=true", provider)
     return keys
 
 
@@ -73,6 +76,49 @@ def rehearse(folder, stack):
     client.has_tokens_of(seconds=600)
     client.has_kept(kept)
     client.loses_no_mail()
+    client.has_one_id_for_a_request()
+    return client
+
+
+def replace_secret(stack, shell, client):
+    step("the runbook: replacing the deployment secret")
+    announce, use, reseal, forget = blocks("Replacing the deployment secret")
+    old = client.sign_in("ada@example.com")
+    (key,) = client.keys_published()
+
+    shell.run(announce)
+    assert len(client.keys_published()) == 2 and client.keys_published()[0] == key, client.keys_published()
+    shell.run(use)
+    new = client.sign_in("ada@example.com")
+    for token in (old["access_token"], new["access_token"]):
+        client.ok("GET", "/api/v1/users/me", access_token=token)
+    resealed = shell.run(reseal)
+    assert "Sealed anew: 1;" in resealed, resealed
+    shell.run(forget)
+    (current,) = client.keys_published()
+    assert current != key
+    client.ok("GET", "/api/v1/users/me", access_token=new["access_token"])
+    status, body = client.send("GET", "/api/v1/users/me", access_token=old["access_token"])
+    assert (status, body["code"]) == (401, "UNPARSABLE_ACCESS_TOKEN"), f"{status} {body}"
+    # Nobody is signed out.
+    client.ok("POST", "/api/v1/auth/sessions/current/refresh", {}, refresh_token=old["refresh_token"])
+
+
+def restore(stack, shell, client):
+    step("the runbook: restoring the table")
+    copy, switch = blocks("Restoring the table")
+    client.sign_up("before@example.com")
+    table = stack.output("TableName")
+    shell.run(f"moment={time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n{copy}")
+    client.sign_up("after@example.com")
+    shell.run(switch)
+    stack.changed()
+    assert stack.output("TableName") not in (table, ""), "the stack works on the restored table"
+    client.sign_in("before@example.com")
+    status, body = client.send("POST", "/api/v1/auth/password/sign-in", {"email": "after@example.com", "password": "correct horse battery"})
+    assert (status, body["code"]) == (400, "EMAIL_PASSWORD_MISMATCH"), f"{status} {body}"
+    # The damaged table is still there.
+    assert stack.aws("dynamodb").describe_table(TableName=table)["Table"]["ItemCount"] > 0
 
 
 def internal(stack):
@@ -119,10 +165,15 @@ def main():
         folder = pathlib.Path(folder)
         with Emulator(TOOLS, folder / "emulator.log") as emulator:
             stack = Stack(emulator, TOOLS)
-            rehearse(folder, stack)
+            client = rehearse(folder, stack)
             internal(stack)
             doctor(stack)
             sdk(stack)
+            with Shell(stack, folder / "new", folder, TARGET / "debug" / "gateway") as shell:
+                for block in blocks("Deploying"):
+                    shell.run(block)
+                replace_secret(stack, shell, client)
+                restore(stack, shell, client)
             stack.has_no_dead_letters()
     step("the rehearsal is over")
 

@@ -1,5 +1,6 @@
 """The emulator as a process, and a stack on it."""
 
+import json
 import os
 import pathlib
 import socket
@@ -71,6 +72,7 @@ class Stack:
         self.endpoint = emulator.url
         self.tools = tools
         self.clients = {}
+        self.outputs = None
 
     def aws(self, service):
         if service not in self.clients:
@@ -80,11 +82,15 @@ class Stack:
     def deploy(self, folder, **parameters):
         command = [self.tools / "python", HERE / "sam.py", "deploy", "--template", "infra/template.yaml", "--no-confirm-changeset", "--no-progressbar"]
         command += ["--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items())]
-        # It leaves its archives where temporary files are.
-        environment = {**os.environ, "AWS_ENDPOINT_URL": self.endpoint, "TMPDIR": str(folder)}
+        # It leaves its archives where temporary files are, for the next deployment.
+        environment = {**os.environ, "AWS_ENDPOINT_URL": self.endpoint, "TMPDIR": str(folder.parent)}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"sam deploy failed:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+        self.changed()
+
+    def changed(self):
+        """Somebody has deployed, so that outputs are to be read again."""
         self.outputs = None
 
     def output(self, name):
@@ -102,6 +108,17 @@ class Stack:
 
     def secret(self):
         return self.aws("secretsmanager").get_secret_value(SecretId=self.output("SecretArn"))["SecretString"]
+
+    def logged(self, group, name, value):
+        """The line of a log whose field has this value, within some seconds."""
+        for _ in range(100):
+            events = self.aws("logs").filter_log_events(logGroupName=f"/gatelet/prod/{group}")["events"]
+            lines = [json.loads(event["message"]) for event in events if event["message"].startswith("{")]
+            for line in lines:
+                if line.get(name) == value:
+                    return line
+            time.sleep(0.1)
+        raise AssertionError(f"no line of {group} has {name} {value}")
 
     def has_no_dead_letters(self):
         attributes = self.aws("sqs").get_queue_attributes(QueueUrl=self.output("DeadLetters"), AttributeNames=["All"])["Attributes"]

@@ -53,7 +53,7 @@ impl TestApp {
 impl Mail {
     /// The link in the text.
     pub fn link(&self) -> String {
-        let word = self.0.text.split_whitespace().find(|word| word.starts_with("http"));
+        let word = self.0.text.split_whitespace().find(|word| url::Url::parse(word).is_ok_and(|url| url.has_host()));
         word.unwrap_or_else(|| panic!("no link in {}", self.0.text)).to_owned()
     }
 

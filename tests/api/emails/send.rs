@@ -164,7 +164,8 @@ async fn category_priority_and_theme_are_as_asked_for() {
     let ada = app.sign_up("ada@example.com").await;
     let fields = json!({ "notification_category_name": "Marketing", "is_high_priority": true, "theme_id": false, "html": "<p>bare</p>" });
     let id = send(&app, &ada, fields).await["id"].as_str().unwrap().to_owned();
-    assert_eq!(app.last_mail(&ada.email).await.0.html, "<p>bare</p>");
+    let html = app.last_mail(&ada.email).await.0.html;
+    assert!(html.starts_with("<p>bare</p><p ") && html.contains("/emails/unsubscribe-link?code="), "{html}");
     let entry = read(&app, &id).await;
     assert_eq!(entry["theme_id"], Value::Null);
     assert_eq!((&entry["is_high_priority"], &entry["is_transactional"]), (&json!(true), &json!(false)));

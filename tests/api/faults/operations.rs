@@ -13,10 +13,15 @@ use crate::events::{World, name, success};
 /// What is written beside the change itself, and may stay without it: counts, marks, and when something was last used.
 const BESIDE: [&str; 8] = ["attempts", "gsi1sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
+/// Items that count requests or wrong tries, and nothing else.
+fn is_count((partition, sort): &(String, String)) -> bool {
+    partition.starts_with("L#") || sort.starts_with("TRIES#")
+}
+
 /// What became different, by kinds of items: `created U SESSION`, `changed U USER d.password`. Ids and order are left out.
 fn changes(before: &Items, after: &Items) -> BTreeMap<String, usize> {
     let mut changes = BTreeMap::new();
-    let keys: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).filter(|key| !key.0.starts_with("L#")).collect();
+    let keys: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).filter(|key| !is_count(key)).collect();
     for key in keys {
         let kind = [&key.0, &key.1].map(|text| text.split('#').next().unwrap_or_default()).join(" ");
         // Lines of this list have the id of a project alone.

@@ -131,9 +131,8 @@ async fn a_project_may_keep_invitations_from_members() {
     let body = |email: &str| json!({ "team_id": id, "email": email, "callback_url": "http://localhost:3000/join" });
     let path = format!("{INVITATIONS}/send-code");
     assert_eq!(app.signed_in(&bob).post(&path, body("one@example.com")).await.status(), 200, "members invite by default");
-    let override_path = "/api/v1/internal/config/override/environment";
-    let setting = json!({ "rbac.permissions.team_member.containedPermissionIds": { "$read_members": true } });
-    let changed = app.admin().patch(override_path, json!({ "config_override_string": setting.to_string() })).await;
+    let permission = "/api/v1/team-permission-definitions/team_member";
+    let changed = app.admin().patch(permission, json!({ "contained_permission_ids": ["$read_members"] })).await;
     assert_eq!(changed.status(), 200, "{}", changed.text());
     let refused = app.signed_in(&bob).post(&path, body("two@example.com")).await;
     assert_eq!(assert_error(&refused, 401, "TEAM_PERMISSION_REQUIRED")["permission_id"], "$invite_members");

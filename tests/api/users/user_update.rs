@@ -119,9 +119,12 @@ async fn a_server_verifies_an_address_and_takes_that_back() {
     assert_eq!(update(&app, &ada.user_id, json!({ "primary_email_verified": true })).await["primary_email_verified"], true);
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
     update(&app, &ada.user_id, json!({ "primary_email_verified": false })).await;
-    let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/magic" });
-    let answer = app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
-    assert_error(&answer, 409, "USER_EMAIL_ALREADY_EXISTS");
+    assert_eq!(read(&app, &ada.user_id).await["primary_email_verified"], false);
+    // Whoever proves the address now is its owner: the password from before is gone.
+    app.sign_in_by_mail("ada@example.com").await;
+    let password = json!({ "email": "ada@example.com", "password": support::PASSWORD });
+    let answer = app.client().post("/api/v1/auth/password/sign-in", password).await;
+    assert_error(&answer, 400, "EMAIL_PASSWORD_MISMATCH");
 }
 
 #[tokio::test]

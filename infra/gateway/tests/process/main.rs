@@ -8,6 +8,7 @@ mod crashes;
 mod doctor;
 mod failures;
 mod folder;
+mod health;
 mod inbox;
 mod limits;
 mod mail_server;

@@ -1,0 +1,18 @@
+//! `gateway health`, by which containers are checked.
+
+use crate::support::{Folder, Gateway, fails, run, succeeds};
+
+#[tokio::test]
+async fn a_gateway_is_healthy_as_long_as_it_answers() {
+    let folder = Folder::new("health");
+    let gateway = Gateway::start(&folder.data());
+    let url = format!("http://127.0.0.1:{}", gateway.port());
+    let health = || run(&["health", "--url", &url]);
+    assert_eq!(succeeds(&health()), format!("{url}/health answers\n"));
+    // A path that is none: something answers, and not as a gateway does.
+    let lost = fails(&run(&["health", "--url", &format!("{url}/api/v1")]));
+    assert!(lost.contains("404"), "{lost}");
+    drop(gateway);
+    let gone = fails(&health());
+    assert!(gone.contains("does not answer"), "{gone}");
+}

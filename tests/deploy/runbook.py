@@ -1,0 +1,70 @@
+"""The commands of the runbook, `infra/README.md`, as they are printed there: what is rehearsed is what an operator copies."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+README = HERE.parents[1] / "infra" / "README.md"
+
+
+def blocks(heading):
+    """The blocks marked `sh` of a section."""
+    section = README.read_text().split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    found = [textwrap.dedent(block) for block in re.findall(r"^ *```sh\n(.*?)^ *```$", section, re.MULTILINE | re.DOTALL)]
+    assert found, f"the section {heading} has no commands"
+    return found
+
+
+class Shell:
+    """An operator's shell on a deployment, in the folder that it was deployed from."""
+
+    def __init__(self, stack, folder, work, gateway):
+        self.work = work / "shell"
+        commands = self.work / "commands"
+        commands.mkdir(parents=True)
+        # Nobody is there to confirm the change set.
+        self.command(commands / "sam", f'exec "{sys.executable}" "{HERE}/sam.py" "$@" --no-confirm-changeset --no-progressbar')
+        self.command(commands / "gateway", f'exec "{gateway}" "$@"')
+        path = f"{commands}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "AWS_ENDPOINT_URL": stack.endpoint, "TMPDIR": str(work)}
+        self.log = self.work / "log"
+        script = self.work / "script"
+        os.mkfifo(script)
+        with open(self.log, "wb") as log:
+            # From a pipe of its own: a command that reads its input would read the commands after it.
+            self.bash = subprocess.Popen(["bash", "-eu", "-o", "pipefail", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.script = open(script, "w", encoding="utf-8")
+        self.count = 0
+
+    @staticmethod
+    def command(file, text):
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+
+    def run(self, block):
+        """Runs a block, and gives what it printed."""
+        before = self.log.stat().st_size
+        self.count += 1
+        done = self.work / f"done-{self.count}"
+        self.script.write(f"{block}\n: >'{done}'\n")
+        self.script.flush()
+        while not done.exists():
+            if self.bash.poll() is not None:
+                raise SystemExit(f"the runbook fails:\n{block}\n{self.log.read_text(errors='replace')[-4000:]}")
+            time.sleep(0.1)
+        return self.log.read_bytes()[before:].decode(errors="replace")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.script.close()
+        try:
+            self.bash.wait(10)
+        except subprocess.TimeoutExpired:
+            self.bash.kill()
