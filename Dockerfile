@@ -4,21 +4,24 @@
 #   docker build --tag gatelet .
 #   docker run --publish 127.0.0.1:8787:8787 --volume gatelet:/data gatelet
 #
-# The image has the binary and what a program needs of Debian, but no shell and no package manager.
+# The image has the binary and the libraries that it is linked with, and nothing else: no shell, no package manager. Certificates are in
+# the binary. `tests/packaging/image` runs a binary in such a root without an engine.
 FROM rust:1.95-slim-bookworm AS build
+SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /source
 COPY . .
 # Both folders outlive the build, so that the next one compiles only what changed; the binary is copied out of them.
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \
     --mount=type=cache,target=/source/target,sharing=locked \
     cargo build --locked --profile gateway --package gateway --bin gateway \
-    && mkdir --parents /image/data \
-    && cp target/gateway/gateway /image/gateway
+    && install -D --mode 755 target/gateway/gateway /image/gateway \
+    && ldd /image/gateway | grep --only-matching '/[^ ]*' | xargs -I '{}' install -D --mode 755 '{}' '/image{}' \
+    && mkdir /data
 
-FROM gcr.io/distroless/cc-debian12:nonroot
-COPY --from=build /image/gateway /gateway
+FROM scratch
+COPY --from=build /image /
 # A new volume takes its owner from the folder that it is mounted on.
-COPY --from=build --chown=65532:65532 /image/data /data
+COPY --from=build --chown=65532:65532 /data /data
 USER 65532:65532
 WORKDIR /data
 VOLUME /data
