@@ -118,7 +118,7 @@ async fn people_get_a_page_where_nothing_is_and_programs_the_error_of_the_api() 
     for path in ["/", "/nothing"] {
         let error = gateway.get(path).await;
         assert_eq!(error.status(), 404);
-        assert_eq!(error.json::<Value>().await.unwrap()["code"], "ROUTE_NOT_FOUND");
+        assert_eq!(error.json::<Value>().await.unwrap()["error"]["code"], "route_not_found");
     }
     // The API answers as the API to everybody.
     assert_eq!(page(&gateway, "/api/v1/nothing").await.headers()["content-type"], "application/json; charset=utf-8");
