@@ -122,7 +122,7 @@ async fn a_server_verifies_an_address_and_takes_that_back() {
     assert_eq!(read(&app, &ada.user_id).await["primary_email_verified"], false);
     // Whoever proves the address now is its owner: the password from before is gone.
     app.sign_in_by_mail("ada@example.com").await;
-    let password = json!({ "email": "ada@example.com", "password": support::PASSWORD });
+    let password = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let answer = app.client().post("/api/v1/auth/password/sign-in", password).await;
     assert_error(&answer, 400, "EMAIL_PASSWORD_MISMATCH");
 }
