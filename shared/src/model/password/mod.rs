@@ -185,7 +185,7 @@ mod tests {
                 assert_eq!(check(password), Err(Unacceptable::Weak(weakness)), "{password}");
             }
         }
-        for password in ["aaaaaaab", "1234567a", "ada.lovelace!", "analytical engine", " \t\0 \u{202e}   "] {
+        for password in ["aaaaaaab", "1234567a qz", "ada.lovelace!", "analytical engine", " \t\0 \u{202e}   "] {
             assert_eq!(check(password), Ok(()), "{password}");
         }
     }
