@@ -92,8 +92,11 @@ def replace_secret(stack, shell, client):
     new = client.sign_in("ada@example.com")
     for token in (old["access_token"], new["access_token"]):
         client.ok("GET", "/api/v1/users/me", access_token=token)
+    # What the SDK's suite left is sealed anew as well; once is enough.
     resealed = shell.run(reseal)
-    assert "Sealed anew: 1;" in resealed, resealed
+    assert "Sealed anew: 0;" not in resealed and "current secret already: 0" in resealed, resealed
+    resealed = shell.run(reseal)
+    assert "Sealed anew: 0;" in resealed, resealed
     shell.run(forget)
     (current,) = client.keys_published()
     assert current != key
