@@ -36,6 +36,7 @@ pub mod session_list;
 pub mod session_refresh;
 mod sign_in_notice;
 mod tokens;
+mod wrong_password;
 
 use shared::http::Register;
 

@@ -76,7 +76,7 @@ pub async fn handle(
     let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(Rejected::NotFound)?;
     let totp = row.user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
     // An attempt counts its own guesses; whoever has the password gets new attempts, so the account's are counted as well.
-    let failures = Failures::of(&app, project, &format!("second factor of {}", row.user.id));
+    let failures = Failures::of_second_factor(&app, project, row.user.id);
     let Some(step) = totp.check(&app.sealer, project, row.user.id, body.totp.trim(), now)? else {
         failures.count().await?;
         return Err(KnownError::InvalidTotpCode.into());

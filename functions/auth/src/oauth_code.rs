@@ -129,6 +129,7 @@ impl Redemption {
         let session = NewSession::start(app, project, &after, place);
         let mut writes = vec![authorizations::redeem_code(id, &self.code, session.id())];
         match &stored.pending {
+            None if row.user.wrong_passwords > 0 => writes.push(users::reopen(id, after.id, stored.epoch)),
             None => writes.push(users::at_epoch(id, after.id, stored.epoch)),
             Some(Pending { change: PendingChange::Link, account, .. }) => {
                 writes.extend(provider_accounts::attach(id, account, Holder { user_id: after.id, epoch: stored.epoch })?);

@@ -1,7 +1,8 @@
 //! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email, and ends all sessions. Whoever proves by it an
 //! address that nobody had proved becomes the owner of the account ([`ownership`](shared::model::ownership)).
 //!
-//! The password is checked before the code is redeemed, so that one that is too short burns nothing (WIRE.md, decision 7).
+//! The password is checked before the code is redeemed, so that one that is too short burns nothing (WIRE.md, decision 7). What strangers
+//! guessed wrong closes nothing any more: the owner signs in with the new password at once.
 
 use axum::extract::State;
 use deserr::Deserr;
@@ -15,6 +16,7 @@ use shared::model::ownership::Proof;
 use shared::model::password::Password;
 use shared::product_api::accounts::{With, change_read, redeemed};
 use shared::product_api::code_access::{CodeAccess, ResetCode};
+use shared::product_api::limits::Failures;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Error, Input, KnownError};
 use shared::store::codes;
@@ -57,6 +59,7 @@ pub async fn handle(
     let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
     body.password.check(&access.access.project, row.user.addresses())?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
+    let failures = Failures::of(&app, project, stored.email.as_str());
     let result = change_read(&app, project, row, KnownError::VerificationCodeNotFound, |user| {
         if !stored.is_of_epoch(user) {
             return Err(Rejected::NotFound.into());
@@ -66,7 +69,8 @@ pub async fn handle(
         let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
         user.set_password(hash.clone(), None);
         let told = if proof == Proof::First { account_claimed(&app, project, user, app.clock.now())? } else { None };
-        Ok(With([codes::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(told).collect()))
+        let redeem = codes::redeem(project, Purpose::ResetPassword, &body.code);
+        Ok(With([redeem].into_iter().chain(failures.forget()).chain(told).collect()))
     });
     redeemed(result.await)?;
     Ok(Json(SUCCESS))

@@ -50,6 +50,7 @@ pub async fn handle(
             return Err(KnownError::UserHasPassword.into());
         }
         user.password = Some(hash.clone());
+        user.forget_wrong_passwords();
         user.raise_epoch();
         Ok(With::default())
     })

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/sign-in`: signs in with address and password.
 //!
-//! An unknown address, an account without a password and a wrong password get the same answer after the same work: as many reads, and
-//! one password check.
+//! An unknown address, an account without a password, one that is closed to passwords and a wrong
+//! password get the same answer after the same work: as many reads and writes, and one check.
 
 use axum::extract::State;
 use deserr::Deserr;
@@ -21,7 +21,7 @@ use shared::store::users::{self, UserRow};
 use utoipa::ToSchema;
 
 use crate::tokens::{NewSession, SignedIn};
-use crate::{mfa_attempt, sign_in_notice};
+use crate::{mfa_attempt, sign_in_notice, wrong_password};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
     .summary("Signs in with address and password")
@@ -48,26 +48,31 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     }
     let failures = Failures::of(&app, &access.project.id, &body.email);
     let ((), row) = futures_util::try_join!(failures.check(), find(&app, &access, &body.email))?;
-    let hash = row.as_ref().and_then(|row| row.user.password.as_ref());
+    let open = row.as_ref().filter(|row| !row.user.is_closed_to_passwords());
+    let hash = open.and_then(|row| row.user.password.as_ref());
     let verdict = app.hasher.verify(hash, &body.password, access.project.dearest_bcrypt_cost).await;
     if let Some(hash) = hash {
         app.store.note_bcrypt_cost(&access.project, hash).await?;
     }
-    let Some(mut row) = row.filter(|_| verdict != Verdict::Wrong) else {
-        failures.count().await?;
-        return Err(KnownError::EmailPasswordMismatch.into());
+    let mut row = match row {
+        Some(row) if verdict != Verdict::Wrong => row,
+        row => {
+            wrong_password::count(&app, &access, &failures, row.as_ref().map(|row| &row.user)).await?;
+            return Err(KnownError::EmailPasswordMismatch.into());
+        }
     };
 
     if verdict == Verdict::RightButWeak {
         rehash(&app, &access, &mut row, &body.password).await?;
     }
+    let forget = (row.user.wrong_passwords > 0).then(|| users::forget_wrong_passwords(&access.project.id, row.user.id));
     if let Some((attempt, required)) = mfa_attempt::required(&app, &access.project, &row.user, false)? {
-        app.store.transact([attempt].into_iter().chain(failures.still_allowed())).await?;
+        app.store.transact([attempt].into_iter().chain(failures.still_allowed()).chain(forget)).await?;
         return Err(required.into());
     }
     let session = NewSession::start(&app, &access.project, &row.user, &access.place);
     let notice = sign_in_notice::write(&app, &access.project, &row.user, &access.place).await?;
-    app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed()).chain(notice)).await?;
+    app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed()).chain(forget).chain(notice)).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
 }
 
@@ -85,6 +90,7 @@ async fn find(app: &App, access: &Access<Client>, email: &str) -> Result<Option<
 /// Replaces a hash of weaker parameters. Who loses a race against another change leaves it for the next sign-in.
 async fn rehash(app: &App, access: &Access<Client>, row: &mut UserRow, password: &Password) -> Result<(), store::Error> {
     row.user.password = Some(app.hasher.hash(&app.entropy, password.secret()).await);
+    row.user.forget_wrong_passwords();
     match app.store.write(users::replace(&access.project.id, &row.user, row.version)?).await {
         Ok(()) | Err(store::Error::Conflict(_)) => Ok(()),
         Err(error) => Err(error),

@@ -16,6 +16,7 @@ use shared::product_api::family::header;
 use shared::product_api::limits::Failures;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::users::Guess;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/password/update")
@@ -53,13 +54,14 @@ pub async fn handle(
     }
     body.new_password.check(&access.project, user.addresses())?;
     let old = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
-    // The old password is guessed here as well as at sign-in, so it counts there.
-    let address = user.primary().map_or_else(|| user.id.to_string(), |channel| channel.value.to_string());
-    let failures = Failures::of(&app, &access.project.id, &address);
+    // Whoever has a stolen session guesses here, and strangers at sign-in: each is counted apart.
+    let failures = Failures::of_old_password(&app, &access.project.id, user.id);
     let allowed = async { Ok(failures.check().await?) };
     let ((), kept) = futures_util::try_join!(allowed, kept_session(&app, &access, &headers, user.id))?;
-    if app.hasher.verify(Some(old), &body.old_password, None).await == Verdict::Wrong {
+    let checked = Some(old).filter(|_| !user.is_closed_to_old_passwords());
+    if app.hasher.verify(checked, &body.old_password, None).await == Verdict::Wrong {
         failures.count().await?;
+        app.store.count_wrong_password(&access.project.id, user.id, Guess::OldPassword).await?;
         return Err(KnownError::PasswordConfirmationMismatch.into());
     }
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;

@@ -19,16 +19,24 @@ const SESSIONS: usize = 50;
 
 /// The mail about a sign-in of `user` from `place` that happens now, if there has to be one.
 pub(crate) async fn write(app: &App, project: &Project, user: &User, place: &Place) -> Result<Option<Write>, store::Error> {
-    let Some(channel) = user.primary().filter(|_| project.config.new_sign_in_mails) else { return Ok(None) };
+    if user.primary().is_none() || !project.config.new_sign_in_mails {
+        return Ok(None);
+    }
     let sessions = app.store.sessions(&project.id, user.id, None, SESSIONS, |_| true).await?.sessions;
     let is_known = sessions.iter().any(|session| session.place.as_ref().is_none_or(|known| known.is_near(place)));
     if sessions.is_empty() || is_known {
         return Ok(None);
     }
+    entry(app, project, user, Builtin::NewSignIn, place)
+}
+
+/// A mail to the primary address of `user` about what happens now, from `place`; none without one.
+pub(crate) fn entry(app: &App, project: &Project, user: &User, mail: Builtin, place: &Place) -> Result<Option<Write>, store::Error> {
+    let Some(channel) = user.primary() else { return Ok(None) };
     let now = app.clock.now();
     let new = NewEntry {
         to: Recipients::UserCustomEmails { user_id: user.id, emails: vec![channel.value.clone()] },
-        source: Source::builtin(Builtin::NewSignIn),
+        source: Source::builtin(mail),
         variables: Map::from_iter([
             ("time".to_owned(), json!(spelled(now))),
             ("address".to_owned(), json!(place.ip)),

@@ -22,8 +22,15 @@ pub struct Sources<'a> {
 pub const THEME: &str = include_str!("templates/theme.mjml");
 
 impl Builtin {
-    pub const ALL: [Self; 6] =
-        [Self::VerifyEmail, Self::SignIn, Self::ResetPassword, Self::TeamInvitation, Self::NewSignIn, Self::AccountClaimed];
+    pub const ALL: [Self; 7] = [
+        Self::VerifyEmail,
+        Self::SignIn,
+        Self::ResetPassword,
+        Self::TeamInvitation,
+        Self::NewSignIn,
+        Self::AccountClaimed,
+        Self::PasswordClosed,
+    ];
 
     /// The id of its template; published SDKs know the first four.
     pub fn id(self) -> Uuid {
@@ -34,6 +41,7 @@ impl Builtin {
             Self::TeamInvitation => uuid!("e84de395-2076-4831-9c19-8e9a96a868e4"),
             Self::NewSignIn => uuid!("5c8c2f1e-64a7-4a0e-9d4b-0b6f3a1d7e52"),
             Self::AccountClaimed => uuid!("0d3b7c64-9a1e-4f25-8b6d-2c5e7f90a184"),
+            Self::PasswordClosed => uuid!("c2a9d7be-31f0-4c55-8a1c-6f2e4d9b7a03"),
         }
     }
 
@@ -45,6 +53,7 @@ impl Builtin {
             Self::TeamInvitation => "Team invitation",
             Self::NewSignIn => "New sign-in",
             Self::AccountClaimed => "Account claimed",
+            Self::PasswordClosed => "Too many wrong passwords",
         }
     }
 
@@ -52,7 +61,7 @@ impl Builtin {
     pub fn sample_variables(self) -> Value {
         let link = "https://app.example.com/handler?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
         match self {
-            Self::NewSignIn => json!({
+            Self::NewSignIn | Self::PasswordClosed => json!({
                 "time": "1 January 2026, 12:00 UTC",
                 "address": "203.0.113.7",
                 "place": "Lisbon, PT",
@@ -95,6 +104,11 @@ impl Builtin {
                 "Your account at {{ project.display_name }}",
                 include_str!("templates/account-claimed.html"),
                 include_str!("templates/account-claimed.txt"),
+            ),
+            Self::PasswordClosed => (
+                "Too many wrong passwords at {{ project.display_name }}",
+                include_str!("templates/password-closed.html"),
+                include_str!("templates/password-closed.txt"),
             ),
         };
         Sources { subject, html, text: Some(text) }

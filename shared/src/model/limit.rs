@@ -255,6 +255,12 @@ impl Subject {
         Self(Digest::of(secret.expose_secret()).to_string())
     }
 
+    /// A proof that a user gives besides signing in with a password. What people send as an address
+    /// is a digest, and so never one of these.
+    pub fn proof(kind: &str, user: UserId) -> Self {
+        Self(format!("{kind}:{user}"))
+    }
+
     /// A mail address, in its normalised form when it has one.
     pub fn email(text: &str) -> Self {
         Self(Digest::of(text).to_string())

@@ -117,6 +117,8 @@ pub enum Builtin {
     NewSignIn,
     /// Tells an address that it owns an account which somebody else had made with it.
     AccountClaimed,
+    /// Tells that wrong passwords have closed the account to passwords.
+    PasswordClosed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -113,6 +113,7 @@ impl User {
         let standing = Standing::Provisional;
         self.channels = vec![Channel { id, value, used_for_auth: true, is_verified: true, is_primary: true, standing }];
         self.password = None;
+        self.forget_wrong_passwords();
         self.totp = None;
         self.provider_accounts.clear();
         self.otp_enabled = false;

@@ -23,7 +23,10 @@ use crate::entropy::Entropy;
 
 /// How many contact channels a user may have: the item stays far below DynamoDB's 400 KB, and a deletion fits one transaction.
 pub const MAX_CHANNELS: usize = 50;
-/// How many accounts at providers a user may have, for the same reason.
+/// How many wrong passwords in a row close an account to passwords, whatever time is between them
+/// (SP 800-63B-4, §3.2.2).
+pub const MAX_WRONG_PASSWORDS: u32 = 100;
+/// How many accounts at providers a user may have, for the same reason as channels.
 pub const MAX_ACCOUNTS: usize = 20;
 
 /// A user of a project, as the table holds it.
@@ -43,6 +46,12 @@ pub struct User {
     pub channels: Vec<Channel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<Hash>,
+    /// Wrong passwords in a row at sign-in; see [`Self::is_closed_to_passwords`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wrong_passwords: u32,
+    /// Wrong old passwords in a row, of somebody who is signed in and wants to change the password.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wrong_old_passwords: u32,
     /// May sign in with a code or a link by mail.
     #[serde(default)]
     pub otp_enabled: bool,
@@ -86,6 +95,11 @@ pub struct User {
     /// The one session that outlived the last increment of the epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_session: Option<SessionId>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// An e-mail address of a user.
@@ -144,6 +158,8 @@ impl User {
             uploaded_image: None,
             channels: Vec::new(),
             password: None,
+            wrong_passwords: 0,
+            wrong_old_passwords: 0,
             otp_enabled: false,
             otp_refused: false,
             totp: None,
@@ -184,12 +200,30 @@ impl User {
     /// Sets a password; sessions other than `kept` are over.
     pub fn set_password(&mut self, hash: Hash, kept: Option<SessionId>) {
         self.password = Some(hash);
+        self.forget_wrong_passwords();
         self.end_sessions(kept);
     }
 
     /// Signed in by a code from an email: that is a way to sign in from now on, unless it was switched off.
     pub fn use_email_codes(&mut self) {
         self.otp_enabled |= !self.otp_refused;
+    }
+
+    /// Whether so many wrong passwords were tried that none signs in any more: until the password is
+    /// reset, or its owner signs in in another way (SP 800-63B-4, §3.2.2).
+    pub fn is_closed_to_passwords(&self) -> bool {
+        self.wrong_passwords >= MAX_WRONG_PASSWORDS
+    }
+
+    /// Whether so many wrong old passwords were tried that the password is changed by a reset alone.
+    pub fn is_closed_to_old_passwords(&self) -> bool {
+        self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
+    }
+
+    /// The owner is known to be there: wrong passwords are counted anew.
+    pub fn forget_wrong_passwords(&mut self) {
+        self.wrong_passwords = 0;
+        self.wrong_old_passwords = 0;
     }
 
     /// Switches sign-in by a code or link from an email on or off.

@@ -51,6 +51,7 @@ impl UserPatch {
         input.selected_team_id.clone().apply(&mut user.selected_team_id);
         if !self.password.is_keep() {
             self.password.clone().apply(&mut user.password);
+            user.forget_wrong_passwords();
             user.end_sessions(None);
         }
         if input.is_anonymous == Some(false) && user.is_anonymous {

@@ -99,14 +99,31 @@ pub fn recipient(app: &App, project: &ProjectId, level: Level, email: &Email) ->
 pub struct Failures<'a> {
     app: &'a App,
     project: &'a ProjectId,
+    subject: Subject,
     counter: Option<Counter>,
 }
 
 impl<'a> Failures<'a> {
+    /// Of passwords at sign-in.
     pub fn of(app: &'a App, project: &'a ProjectId, email: &str) -> Self {
         let normalised = Email::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
-        let counter = app.settings.limits.counter(Rule::SignInFailures, &Subject::email(&normalised), app.clock.now());
-        Self { app, project, counter }
+        Self::by(app, project, Subject::email(&normalised))
+    }
+
+    /// Of the old password that somebody who is signed in gives. Strangers who guess at sign-in must
+    /// not keep its owner from changing it.
+    pub fn of_old_password(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
+        Self::by(app, project, Subject::proof("old-password", user))
+    }
+
+    /// Of codes of the second factor.
+    pub fn of_second_factor(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
+        Self::by(app, project, Subject::proof("second-factor", user))
+    }
+
+    fn by(app: &'a App, project: &'a ProjectId, subject: Subject) -> Self {
+        let counter = app.settings.limits.counter(Rule::SignInFailures, &subject, app.clock.now());
+        Self { app, project, subject, counter }
     }
 
     /// Refuses before a password is looked at; costs a read.
@@ -123,6 +140,18 @@ impl<'a> Failures<'a> {
             Some(counter) => self.app.store.count(self.project, counter).await,
             None => Ok(()),
         }
+    }
+
+    /// Writes as much as [`Store::count_wrong_password`](crate::store::Store::count_wrong_password),
+    /// for an address that nobody signs in with.
+    pub async fn count_nobody(&self) -> Result<(), store::Error> {
+        self.app.store.write(limits::count_nobody(self.project, &self.subject, self.app.clock.now())).await
+    }
+
+    /// Goes into the transaction that proves in another way who is there: what strangers guessed does
+    /// not count any more.
+    pub fn forget(&self) -> Option<Write> {
+        self.counter.as_ref().map(|counter| limits::forget(self.project, counter))
     }
 
     /// Goes into the transaction that a right password leads to.

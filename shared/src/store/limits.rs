@@ -3,6 +3,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | counter | `L#<P>#<rule>#<subject>#<window>` | `COUNT` | 1 unit to count, whether or not it is let through; 2 in a transaction |
+//! | in place of a user who is not there | `X#<P>#<subject>` | `DECOY` | 1 unit |
 //!
 //! One conditional update counts and decides, so no two processes let more through together than one alone. A request that is refused
 //! changes nothing. The window is in the key: what is left of one that is over is deleted by TTL, and nobody reads it.
@@ -11,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Error, Key, Store, Write, integer, number, table};
 use crate::model::id::ProjectId;
-use crate::model::limit::Counter;
+use crate::model::limit::{Counter, Subject};
 use crate::model::session::after;
 
 fn counter_key(project: &ProjectId, counter: &Counter) -> Key {
@@ -36,9 +37,26 @@ pub fn check(project: &ProjectId, counter: &Counter) -> Write {
     Write::check(counter_key(project, counter), LEFT).value(":quota", integer(counter.quota())).or_refuse(counter.refusal())
 }
 
+/// Counts from nothing again.
+pub fn forget(project: &ProjectId, counter: &Counter) -> Write {
+    Write::delete(counter_key(project, counter))
+}
+
+/// Counts something that nobody reads.
+pub fn count_nobody(project: &ProjectId, subject: &Subject, now: Timestamp) -> Write {
+    let key = Key::new(format!("X#{project}#{subject}"), "DECOY");
+    Write::update(key, "SET #ttl = :ttl ADD n :one")
+        .name("#ttl", table::TTL)
+        .value(":one", integer(1))
+        .value(":ttl", integer(after(now, MARGIN).as_second()))
+}
+
+/// Longer than clocks of instances differ.
+const MARGIN: SignedDuration = SignedDuration::from_mins(10);
+
 /// Later than the window by more than clocks of instances differ.
 fn forgotten_at(counter: &Counter) -> Timestamp {
-    after(counter.resets_at, SignedDuration::from_mins(10))
+    after(counter.resets_at, MARGIN)
 }
 
 impl Store {

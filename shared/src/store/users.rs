@@ -20,7 +20,7 @@ use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::mfa::Totp;
 use crate::model::outbox::Category;
 use crate::model::project::SendingProject;
-use crate::model::user::{Channel, User};
+use crate::model::user::{Channel, MAX_WRONG_PASSWORDS, User};
 
 /// Over how many partitions the list of a project's users is spread.
 pub const USER_SHARDS: u8 = 4;
@@ -136,6 +136,41 @@ pub fn use_totp_step(project: &ProjectId, user: &User, totp: &Totp, step: u64) -
         .value(":one", integer(1)))
 }
 
+/// Something whose wrong passwords are counted with the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guess {
+    /// A password at sign-in.
+    SignIn,
+    /// The old password of somebody who is signed in.
+    OldPassword,
+}
+
+impl Guess {
+    fn attribute(self) -> &'static str {
+        match self {
+            Self::SignIn => "d.wrong_passwords",
+            Self::OldPassword => "d.wrong_old_passwords",
+        }
+    }
+}
+
+/// Counts wrong passwords anew after a right one; fails when the account was closed meanwhile.
+pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
+    count_anew(project, user).on("d.wrong_passwords < :most").value(":most", integer(MAX_WRONG_PASSWORDS))
+}
+
+/// Counts wrong passwords anew after another proof than a password; fails unless the user is in this
+/// credential epoch.
+pub fn reopen(project: &ProjectId, user: UserId, epoch: u64) -> Write {
+    count_anew(project, user).on(in_epoch(epoch)).value(":credentials", integer(epoch))
+}
+
+fn count_anew(project: &ProjectId, user: UserId) -> Write {
+    Write::update(user_key(project, user), "SET d.wrong_passwords = :none, version = version + :one")
+        .value(":none", integer(0))
+        .value(":one", integer(1))
+}
+
 /// Sets whether a user wants mails of a kind; fails when there is no such user. The version changes, so that no change of the user takes it
 /// back.
 pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_refused: bool) -> Result<Write, Error> {
@@ -205,6 +240,20 @@ impl Store {
     /// Who signs in with this address: one unit.
     pub async fn email_claim(&self, project: &ProjectId, email: &Email) -> Result<Option<EmailClaim>, Error> {
         self.get(&email_claim_key(project, email)).await?.map(entity).transpose()
+    }
+
+    /// Counts a wrong password, and gives the user with its count; `None` when there is none any more.
+    /// The version changes, so that no change of the user takes it back.
+    pub async fn count_wrong_password(&self, project: &ProjectId, id: UserId, guess: Guess) -> Result<Option<User>, Error> {
+        let count = guess.attribute();
+        let update =
+            Write::update(user_key(project, id), format!("SET {count} = if_not_exists({count}, :none) + :one, version = version + :one"));
+        let update = update.on("attribute_exists(pk)").value(":none", integer(0)).value(":one", integer(1));
+        match update.send_returning(self).await {
+            Ok(item) => UserRow::of(item).map(|row| Some(row.user)),
+            Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Notes that a user was active, and gives the user; `None` when there is none any more. Two units at most for each KB.

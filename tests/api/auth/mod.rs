@@ -18,6 +18,7 @@ mod otp_check_sign_in_code;
 mod otp_send_sign_in_code;
 mod otp_sign_in;
 mod password_change;
+mod password_closed;
 mod password_reset;
 mod password_sign_in;
 mod password_sign_up;

@@ -64,7 +64,7 @@ async fn right_passwords_are_not_counted() {
 }
 
 #[tokio::test]
-async fn the_old_password_of_a_change_counts_as_a_guess() {
+async fn guesses_at_the_old_password_are_counted_apart_from_those_at_sign_in() {
     let app = app().await;
     let ada = app.sign_in("ada@example.com").await;
     let client = app.signed_in(&ada);
@@ -73,12 +73,55 @@ async fn the_old_password_of_a_change_counts_as_a_guess() {
     assert_eq!(let_through, 10);
     assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
     assert!(is_refused(&client.post(UPDATE, change(RIGHT)).await));
-    assert!(is_refused(&client.post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
+    assert_eq!(client.post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await.status(), 200);
 
     app.advance(SignedDuration::from_secs(599));
     app.advance(SignedDuration::from_secs(1));
     let ada = app.sign_in("ada@example.com").await;
     assert_eq!(app.signed_in(&ada).post(UPDATE, change(RIGHT)).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_stranger_who_guesses_at_sign_in_does_not_lock_out_the_owner() {
+    let app = app().await;
+    let ada = app.sign_in("ada@example.com").await;
+    let lock = async |wanted: usize| {
+        let (wrong, _) = exhaust(|_| async { app.client().post(SIGN_IN, sign_in("ada@example.com", "wrong horse battery")).await }).await;
+        assert_eq!(wrong, wanted);
+    };
+    lock(10).await;
+    // Whoever is signed in changes the password.
+    let change = json!({ "old_password": RIGHT, "new_password": "a better horse battery" });
+    assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
+    assert!(is_refused(&app.client().post(SIGN_IN, sign_in("ada@example.com", "a better horse battery")).await));
+    // A link by mail signs in.
+    let user = json!({ "primary_email_verified": true, "otp_auth_enabled": true });
+    assert_eq!(app.server().patch(&format!("/api/v1/users/{}", ada.user_id), user).await.status(), 200);
+    app.sign_in_by_mail("ada@example.com").await;
+    // A reset lets the new password in at once, and strangers have ten guesses again.
+    assert_eq!(app.client().post(SEND_RESET, reset_of("ada@example.com")).await.status(), 200);
+    let reset = json!({ "code": app.last_mail("ada@example.com").await.code(), "password": RIGHT });
+    assert_eq!(app.client().post("/api/v1/auth/password/reset", reset).await.status(), 200);
+    app.sign_in("ada@example.com").await;
+    lock(10).await;
+}
+
+#[tokio::test]
+async fn what_is_no_address_closes_nothing_but_itself() {
+    let app = app().await;
+    let ada = app.sign_in("ada@example.com").await;
+    let secret = json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" });
+    assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", secret).await.status(), 200);
+    for name in ["old-password:{}", "second-factor:{}", "old password of {}", "second factor of {}"] {
+        let name = name.replace("{}", &ada.user_id);
+        exhaust(|_| async { app.client().post(SIGN_IN, sign_in(&name, "wrong horse battery")).await }).await;
+    }
+    let required = app.client().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await;
+    let attempt = required.json()["details"]["attempt_code"].clone();
+    let body = json!({ "type": "totp", "code": attempt, "totp": "000000" });
+    assert_eq!(app.client().post("/api/v1/auth/mfa/sign-in", body).await.code(), "INVALID_TOTP_CODE");
+    let change = json!({ "old_password": RIGHT, "new_password": "a better horse battery" });
+    assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,31 @@
+//! Wrong passwords at sign-in, counted with the user for all time (SP 800-63B-4, §3.2.2).
+//!
+//! The limit by address ([`Failures`]) lets ten through in ten minutes, for as long as somebody has
+//! patience. After a hundred in a row the account is closed to passwords, until its owner resets the
+//! password or signs in in another way, and is told so by a mail. Nobody else can tell a closed
+//! account: the right password is answered like a wrong one, after the same work.
+
+use shared::App;
+use shared::model::outbox::Builtin;
+use shared::model::user::{MAX_WRONG_PASSWORDS, User};
+use shared::product_api::limits::Failures;
+use shared::product_api::{Access, Client, Error};
+use shared::store::users::Guess;
+
+use crate::sign_in_notice;
+
+/// Counts a wrong password for the user who has the address, if anybody has it.
+pub(crate) async fn count(app: &App, access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
+    let project = &access.project;
+    // First, as it may refuse: what is refused is no guess, so a flood of them closes nothing.
+    failures.count().await?;
+    let Some(user) = user else { return Ok(failures.count_nobody().await?) };
+    let counted = app.store.count_wrong_password(&project.id, user.id, Guess::SignIn).await?;
+    // Exactly one of all that count sees this number.
+    if let Some(closed) = counted.filter(|user| user.wrong_passwords == MAX_WRONG_PASSWORDS && user.password.is_some())
+        && let Some(mail) = sign_in_notice::entry(app, project, &closed, Builtin::PasswordClosed, &access.place)?
+    {
+        app.store.write(mail).await?;
+    }
+    Ok(())
+}
