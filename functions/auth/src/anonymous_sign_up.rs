@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/ano
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<SignedIn>, Error> {
     let mut user = User { is_anonymous: true, ..User::new(&app.entropy, app.clock.now()) };
     let gifts = welcome(&app, &access.project, &mut user)?;
-    let session = NewSession::start(&app, &access.project, &user, &access.place);
+    let session = NewSession::start(&app, &access.project, &user, &access.place, Vec::new());
     let mut writes = vec![users::create(&access.project.id, &user)?];
     writes.extend(session.writes(&access.project)?);
     writes.extend(gifts);

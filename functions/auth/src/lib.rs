@@ -31,8 +31,10 @@ pub mod password_sign_up;
 pub mod password_update;
 pub mod session_create;
 pub mod session_delete;
+pub mod session_delete_all;
 pub mod session_delete_current;
 pub mod session_list;
+pub mod session_reauthenticate;
 pub mod session_refresh;
 mod sign_in_notice;
 mod tokens;
@@ -71,4 +73,6 @@ pub fn operations(register: &mut impl Register) {
     register.operation(password_update::ROUTE, password_update::handle);
     register.operation(session_create::ROUTE, session_create::handle);
     register.operation(session_delete::ROUTE, session_delete::handle);
+    register.operation(session_delete_all::ROUTE, session_delete_all::handle);
+    register.operation(session_reauthenticate::ROUTE, session_reauthenticate::handle);
 }

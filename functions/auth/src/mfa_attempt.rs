@@ -5,18 +5,25 @@ use shared::App;
 use shared::model::code::Code;
 use shared::model::mfa::MfaAttempt;
 use shared::model::project::Project;
+use shared::model::session::Amr;
 use shared::model::user::User;
 use shared::product_api::KnownError;
 use shared::store::{self, Write, codes};
 
 /// For a user with a second factor: what to write in place of a session, and what to answer once it is written.
-pub(crate) fn required(app: &App, project: &Project, user: &User, is_new_user: bool) -> Result<Option<(Write, KnownError)>, store::Error> {
+pub(crate) fn required(
+    app: &App,
+    project: &Project,
+    user: &User,
+    is_new_user: bool,
+    amr: Amr,
+) -> Result<Option<(Write, KnownError)>, store::Error> {
     if user.totp.is_none() {
         return Ok(None);
     }
     let secret = app.entropy.code();
     let attempt_code = secret.expose_secret().to_owned();
-    let attempt = MfaAttempt::new(user, is_new_user, app.clock.now());
+    let attempt = MfaAttempt::new(user, is_new_user, vec![amr], app.clock.now());
     let write = codes::create_attempt(&project.id, &Code::new(secret), &attempt)?;
     Ok(Some((write, KnownError::MultiFactorAuthenticationRequired { attempt_code })))
 }

@@ -11,6 +11,7 @@ use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutIt
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Rejected};
 use shared::model::limit::Limit;
+use shared::model::session::Amr;
 use shared::product_api::code_access::{AttemptCode, CodeAccess};
 use shared::product_api::limits::Failures;
 use shared::product_api::{Error, Input, KnownError};
@@ -82,7 +83,8 @@ pub async fn handle(
         return Err(KnownError::InvalidTotpCode.into());
     };
 
-    let session = NewSession::start(&app, &access.project, &row.user, &access.place);
+    let amr = attempt.amr.into_iter().chain([Amr::Otp, Amr::Mfa]).collect();
+    let session = NewSession::start(&app, &access.project, &row.user, &access.place, amr);
     let mut writes = vec![codes::redeem_attempt(project, &body.code), users::use_totp_step(project, &row.user, totp, step)?];
     writes.extend(session.writes(&access.project)?);
     writes.extend(sign_in_notice::write(&app, &access.project, &row.user, &access.place).await?);

@@ -52,6 +52,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
         "ACCESS_TOKEN_EXPIRED",
         "INVALID_PROJECT_FOR_ACCESS_TOKEN",
         "RESTRICTED_USER_NOT_ALLOWED",
+        "REAUTHENTICATION_REQUIRED",
     ]);
 
 #[derive(Deserr, ToSchema)]
@@ -246,7 +247,11 @@ pub async fn handle(
         return Err(KnownError::InvalidScope.into());
     }
     query.check_urls(&project)?;
-    let user = claims?.map(|claims| current_user(&app, &project, &claims, &items)).transpose()?.map(|current| current.row.user);
+    let current = claims?.map(|claims| current_user(&app, &project, &claims, &items)).transpose()?;
+    if let Some(current) = current.as_ref().filter(|_| query.purpose() == Purpose::Link) {
+        current.check_fresh(&project, None, &app)?;
+    }
+    let user = current.map(|current| current.row.user);
     let user = user.filter(|user| query.purpose() == Purpose::Link || user.is_anonymous);
     begin(&app, &project, provider, query, user.as_ref()).await
 }

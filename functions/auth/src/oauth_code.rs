@@ -11,6 +11,7 @@ use shared::model::place::Place;
 use shared::model::project::Project;
 use shared::model::provider_sign_in::Refusal;
 use shared::model::redirect::RedirectUrl;
+use shared::model::session::Amr;
 use shared::model::user::{RestrictedReason, User};
 use shared::oauth::authorization::challenge;
 use shared::product_api::{Error, KnownError};
@@ -126,7 +127,7 @@ impl Redemption {
             }
             None => row.user.clone(),
         };
-        let session = NewSession::start(app, project, &after, place);
+        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]);
         let mut writes = vec![authorizations::redeem_code(id, &self.code, session.id())];
         match &stored.pending {
             None if row.user.wrong_passwords > 0 => writes.push(users::reopen(id, after.id, stored.epoch)),
@@ -139,7 +140,7 @@ impl Redemption {
         if let Some(Pending { account, tokens, .. }) = &stored.pending {
             writes.push(authorizations::keep_tokens(id, after.id, account, tokens)?);
         }
-        let next = match mfa_attempt::required(app, project, &after, stored.is_new_user)? {
+        let next = match mfa_attempt::required(app, project, &after, stored.is_new_user, Amr::Fed)? {
             Some((attempt, required)) => {
                 writes.push(attempt);
                 Next::SecondFactor(required)

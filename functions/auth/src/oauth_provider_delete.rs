@@ -16,7 +16,13 @@ pub const ROUTE: Route = Route::delete("auth-oauth-provider-delete", "/api/v1/oa
     .summary("Unlinks an account of a user at an OAuth provider")
     .table(&[BatchGetItem, DeleteItem, GetItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "PROVIDER_ACCOUNT_NOT_FOUND", "LAST_SIGN_IN_METHOD"]);
+    .errors(&[
+        "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "FORBIDDEN",
+        "REAUTHENTICATION_REQUIRED",
+        "PROVIDER_ACCOUNT_NOT_FOUND",
+        "LAST_SIGN_IN_METHOD",
+    ]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -23,6 +23,7 @@ pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oau
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
         "FORBIDDEN",
+        "REAUTHENTICATION_REQUIRED",
         "PROVIDER_ACCOUNT_NOT_FOUND",
         "OAUTH_PROVIDER_ACCOUNT_ID_ALREADY_USED_FOR_SIGN_IN",
         "LAST_SIGN_IN_METHOD",

@@ -14,6 +14,7 @@ use shared::model::code::{Code, Purpose, Rejected, StoredCode};
 use shared::model::id::ProjectId;
 use shared::model::limit::Limit;
 use shared::model::ownership::Proof;
+use shared::model::session::Amr;
 use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::User;
 use shared::product_api::accounts::{admit, redeemed};
@@ -129,12 +130,12 @@ async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &Store
             (proved(app, access, stored, &row, &mut writes)?, Some(row))
         }
     };
-    if let Some((attempt, required)) = mfa_attempt::required(app, &access.project, &user, is_new_user)? {
+    if let Some((attempt, required)) = mfa_attempt::required(app, &access.project, &user, is_new_user, Amr::Otp)? {
         writes.push(attempt);
         write(app, project, before.as_ref(), &user, writes).await?;
         return Err(required.into());
     }
-    let session = NewSession::start(app, &access.project, &user, &access.place);
+    let session = NewSession::start(app, &access.project, &user, &access.place, vec![Amr::Otp]);
     writes.extend(session.writes(&access.project)?);
     writes.extend(sign_in_notice::write(app, &access.project, &user, &access.place).await?);
     write(app, project, before.as_ref(), &user, writes).await?;

@@ -16,6 +16,7 @@ pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",
+        "REAUTHENTICATION_REQUIRED",
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
@@ -40,6 +41,7 @@ pub async fn handle(
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
+    access.check_fresh(&app)?;
     body.password.check(&access.project, row.user.addresses())?;
     if row.user.password.is_some() {
         return Err(KnownError::UserHasPassword.into());

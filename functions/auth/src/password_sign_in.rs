@@ -13,6 +13,7 @@ use shared::model::email::Email;
 use shared::model::id::UserId;
 use shared::model::limit::Limit;
 use shared::model::password::Password;
+use shared::model::session::Amr;
 use shared::product_api::input::Problems;
 use shared::product_api::limits::Failures;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
@@ -66,11 +67,11 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         rehash(&app, &access, &mut row, &body.password).await?;
     }
     let forget = (row.user.wrong_passwords > 0).then(|| users::forget_wrong_passwords(&access.project.id, row.user.id));
-    if let Some((attempt, required)) = mfa_attempt::required(&app, &access.project, &row.user, false)? {
+    if let Some((attempt, required)) = mfa_attempt::required(&app, &access.project, &row.user, false, Amr::Pwd)? {
         app.store.transact([attempt].into_iter().chain(failures.still_allowed()).chain(forget)).await?;
         return Err(required.into());
     }
-    let session = NewSession::start(&app, &access.project, &row.user, &access.place);
+    let session = NewSession::start(&app, &access.project, &row.user, &access.place, vec![Amr::Pwd]);
     let notice = sign_in_notice::write(&app, &access.project, &row.user, &access.place).await?;
     app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed()).chain(forget).chain(notice)).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))

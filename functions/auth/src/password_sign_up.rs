@@ -11,6 +11,7 @@ use shared::model::email::Email;
 use shared::model::limit::Limit;
 use shared::model::password::Password;
 use shared::model::redirect::RedirectUrl;
+use shared::model::session::Amr;
 use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::User;
 use shared::product_api::accounts::admit;
@@ -79,7 +80,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     admit(config, &mut user, AuthMethod::Password, &access.place)?;
     user.password = Some(app.hasher.hash(&app.entropy, body.password.secret()).await);
     let mut writes = account_writes(&app, &access, &mut user, version)?;
-    let session = NewSession::start(&app, &access.project, &user, &access.place);
+    let session = NewSession::start(&app, &access.project, &user, &access.place, vec![Amr::Pwd]);
     writes.extend(session.writes(&access.project)?);
     if let (Some(callback), Some(channel)) = (&body.verification_callback_url, user.primary()) {
         writes.extend(code::verification(&app, &access.project.id, access.level, &user, channel, callback, now)?);

@@ -24,6 +24,7 @@ pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/passw
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",
+        "REAUTHENTICATION_REQUIRED",
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
@@ -52,6 +53,7 @@ pub async fn handle(
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
+    access.check_fresh(&app)?;
     body.new_password.check(&access.project, user.addresses())?;
     let old = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
     // Whoever has a stolen session guesses here, and strangers at sign-in: each is counted apart.

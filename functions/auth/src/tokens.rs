@@ -7,7 +7,7 @@ use shared::App;
 use shared::model::id::{SessionId, UserId};
 use shared::model::place::Place;
 use shared::model::project::Project;
-use shared::model::session::Session;
+use shared::model::session::{Amr, Session};
 use shared::model::user::User;
 use shared::product_api::{Error, KnownError};
 use shared::store::authorizations::AuthorizationCode;
@@ -34,9 +34,10 @@ pub struct SignedIn {
 }
 
 impl NewSession {
-    /// A session of `user` that begins now.
-    pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place) -> Self {
+    /// A session of `user`, who was proved to be there in these ways, that begins now.
+    pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place, amr: Vec<Amr>) -> Self {
         let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, app.clock.now());
+        let session = Session { amr, ..session };
         Self { session, refresh_token: app.entropy.code() }
     }
 

@@ -23,6 +23,7 @@ pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/co
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
         "FORBIDDEN",
+        "REAUTHENTICATION_REQUIRED",
         "USER_ID_DOES_NOT_EXIST",
         "CONTACT_CHANNEL_ALREADY_EXISTS",
         "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",

@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::delete("users-contact-channel-delete", "/api/v1/
     .summary("Removes a contact channel")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "CONTACT_CHANNEL_NOT_FOUND"]);
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "REAUTHENTICATION_REQUIRED", "CONTACT_CHANNEL_NOT_FOUND"]);
 
 pub async fn handle(
     State(app): State<App>,

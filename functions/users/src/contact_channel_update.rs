@@ -21,6 +21,7 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
         "FORBIDDEN",
+        "REAUTHENTICATION_REQUIRED",
         "CONTACT_CHANNEL_NOT_FOUND",
         "CONTACT_CHANNEL_ALREADY_EXISTS",
         "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",

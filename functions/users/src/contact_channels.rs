@@ -42,6 +42,7 @@ pub(crate) async fn change<L>(
     value: Option<&Email>,
     change: impl Fn(&mut User) -> Result<(), Refused>,
 ) -> Result<User, Error> {
+    access.check_fresh(app)?;
     let changed = change_as(app, access, row, missing, |user| {
         change(user).map_err(refusal)?;
         Ok(With::default())

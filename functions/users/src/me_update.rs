@@ -15,6 +15,7 @@ pub const ROUTE: Route = Route::patch("users-me-update", "/api/v1/users/me")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",
+        "REAUTHENTICATION_REQUIRED",
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",

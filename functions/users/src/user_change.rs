@@ -28,6 +28,11 @@ impl UserChange {
     pub(crate) async fn new<L>(app: &App, access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
         let project = &access.project;
         check(project, &input)?;
+        match &input.totp_secret_base64 {
+            Change::Clear => access.check_just_proved(app)?,
+            Change::Keep if input.primary_email.is_keep() => {}
+            _ => access.check_fresh(app)?,
+        }
         let password = hash(app, project, user, &input).await?;
         let totp = match &input.totp_secret_base64 {
             Change::Keep => Change::Keep,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::code::Rejected;
 use super::id::{ProjectId, UserId};
-use super::session::after;
+use super::session::{Amr, after};
 use super::user::User;
 use crate::crypto::seal::{Error, Sealed, Sealer};
 use crate::crypto::totp::TotpSecret;
@@ -54,10 +54,13 @@ pub struct MfaAttempt {
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     pub used: bool,
+    /// How the first factor was proved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amr: Vec<Amr>,
 }
 
 impl MfaAttempt {
-    pub fn new(user: &User, is_new_user: bool, now: Timestamp) -> Self {
+    pub fn new(user: &User, is_new_user: bool, amr: Vec<Amr>, now: Timestamp) -> Self {
         Self {
             user_id: user.id,
             is_new_user,
@@ -65,6 +68,7 @@ impl MfaAttempt {
             credential_epoch: user.credential_epoch,
             expires_at: after(now, LIFE),
             used: false,
+            amr,
         }
     }
 

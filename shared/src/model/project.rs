@@ -78,6 +78,8 @@ pub struct ProjectConfig {
     pub sign_up_rules: Vec<SignUpRule>,
     pub sign_up_rules_default_action: DefaultAction,
     pub sessions: SessionSettings,
+    /// How long ago, in seconds, a user may have been proved to be there for changes of how it signs in; 0: however long.
+    pub reauthentication_max_age_seconds: u32,
     pub email: EmailConfig,
     pub rbac: Rbac,
 }
@@ -106,6 +108,7 @@ impl Default for ProjectConfig {
             sign_up_rules: Vec::new(),
             sign_up_rules_default_action: DefaultAction::default(),
             sessions: SessionSettings::default(),
+            reauthentication_max_age_seconds: 0,
             email: EmailConfig::default(),
             rbac: Rbac::default(),
         }

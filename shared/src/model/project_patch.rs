@@ -133,6 +133,9 @@ pub struct ConfigPatch {
     /// Seconds, 300 to 31,708,800.
     #[deserr(default)]
     pub session_max_idle_seconds: Option<u32>,
+    /// Seconds, 60 to 31,708,800, after which a user has to be proved to be there again for changes of how it signs in; 0: never.
+    #[deserr(default)]
+    pub reauthentication_max_age_seconds: Option<u32>,
     #[deserr(default)]
     pub oauth_account_merge_strategy: Option<MergeStrategy>,
     /// Replaces all rules, at most 50.
@@ -236,6 +239,7 @@ pub(super) fn invalid(path: impl Into<String>, message: impl Into<Cow<'static, s
     InvalidSetting { path: path.into(), message: message.into() }
 }
 
+const REAUTHENTICATION_SECONDS: std::ops::RangeInclusive<u32> = 60..=367 * 86_400;
 const SESSION_SECONDS: std::ops::RangeInclusive<u32> = 300..=367 * 86_400;
 /// In characters: every request reads the project.
 const MAX_DESCRIPTION: usize = 4096;
@@ -319,6 +323,12 @@ impl ConfigPatch {
         }
         set_seconds("config.session_max_age_seconds", self.session_max_age_seconds, &mut config.sessions.max_age_seconds)?;
         set_seconds("config.session_max_idle_seconds", self.session_max_idle_seconds, &mut config.sessions.max_idle_seconds)?;
+        if let Some(seconds) = self.reauthentication_max_age_seconds {
+            if seconds != 0 && !REAUTHENTICATION_SECONDS.contains(&seconds) {
+                return Err(invalid("config.reauthentication_max_age_seconds", "must be 0, or from 60 to 31708800"));
+            }
+            config.reauthentication_max_age_seconds = seconds;
+        }
         set(self.sign_up_rules_default_action, &mut config.sign_up_rules_default_action);
         if let Some(rules) = self.sign_up_rules {
             check_rules(&rules)?;

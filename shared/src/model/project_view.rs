@@ -85,6 +85,8 @@ pub struct AdminConfig {
     pub session_max_age_seconds: u32,
     /// Seconds since the last use of a session.
     pub session_max_idle_seconds: u32,
+    /// Seconds after which a user has to be proved to be there again for changes of how it signs in; 0: never.
+    pub reauthentication_max_age_seconds: u32,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -191,6 +193,7 @@ impl AdminConfig {
             password_min_length: config.password_min_length,
             session_max_age_seconds: config.sessions.max_age_seconds,
             session_max_idle_seconds: config.sessions.max_idle_seconds,
+            reauthentication_max_age_seconds: config.reauthentication_max_age_seconds,
         }
     }
 }

@@ -29,6 +29,23 @@ pub struct Session {
     pub is_impersonation: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// When its user was last proved to be there; absent on sessions of older versions: when they began.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub authenticated_at: Option<Timestamp>,
+    /// How.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amr: Vec<Amr>,
+}
+
+/// How a user was proved to be there: a value of RFC 8176 §2, or `fed` for an account at a provider, for which it has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Amr {
+    Pwd,
+    /// A code of an authenticator app, or one that an email brought.
+    Otp,
+    Mfa,
+    Fed,
 }
 
 impl Session {
@@ -43,7 +60,14 @@ impl Session {
             epoch: user.session_epoch,
             is_impersonation: false,
             place,
+            authenticated_at: Some(now),
+            amr: Vec::new(),
         }
+    }
+
+    /// Whether the user was proved to be there at most `age` ago.
+    pub fn is_fresh(&self, age: SignedDuration, now: Timestamp) -> bool {
+        now < after(self.authenticated_at.unwrap_or(self.created_at), age)
     }
 
     /// Whether the user has not ended all sessions since this one began.

@@ -13,7 +13,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 
 use super::admin_token::{self, AdminToken};
-use super::current_user::{AccessToken, CurrentUser};
+use super::current_user::{AccessToken, CurrentUser, JUST_PROVED};
 use super::error::{Error, KeySlip, KnownError};
 use super::family::header;
 use super::input::Problems;
@@ -152,6 +152,22 @@ impl<L> Access<L> {
     /// By whose word the request changes an account.
     pub fn author(&self) -> Author {
         if self.level >= Level::Server { Author::Server } else { Author::User }
+    }
+
+    /// Refuses a client's change of how its user signs in when the project wants the user to be proved to be there first.
+    pub fn check_fresh(&self, app: &App) -> Result<(), KnownError> {
+        match &self.user {
+            Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, app),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for what takes a proof of the last minutes where a project wants any.
+    pub fn check_just_proved(&self, app: &App) -> Result<(), KnownError> {
+        match &self.user {
+            Some(current) if self.level < Level::Server => current.check_fresh(&self.project, Some(JUST_PROVED), app),
+            _ => Ok(()),
+        }
     }
 
     /// Who proves an address of the account `user` by this request. A session that ended since the request was authenticated proves

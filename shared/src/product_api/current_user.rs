@@ -2,6 +2,7 @@
 //! request, so an ended session, a restriction and a deletion take effect at once.
 
 use http::HeaderMap;
+use jiff::SignedDuration;
 
 use super::error::{Error, KnownError};
 use super::family::header;
@@ -15,6 +16,9 @@ use crate::store::sessions::session_key;
 use crate::store::users::{UserRow, user_key};
 use crate::store::{Items, Key};
 
+/// How long ago the proof may be that removing a second factor takes.
+pub(super) const JUST_PROVED: SignedDuration = SignedDuration::from_mins(5);
+
 /// The user of an access token whose session lives.
 #[derive(Debug, Clone)]
 pub struct CurrentUser {
@@ -24,6 +28,15 @@ pub struct CurrentUser {
 }
 
 impl CurrentUser {
+    /// Refuses when the project wants its users to be proved to be there again, and this one was not within its time, nor within `limit`.
+    pub fn check_fresh(&self, project: &Project, limit: Option<SignedDuration>, app: &App) -> Result<(), KnownError> {
+        let seconds = project.config.reauthentication_max_age_seconds;
+        let age = SignedDuration::from_secs(seconds.into());
+        let age = limit.map_or(age, |limit| limit.min(age));
+        let is_fresh = seconds == 0 || self.session.is_fresh(age, app.clock.now());
+        if is_fresh { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
+    }
+
     /// Whether the request may still be made by the user, who was read again since.
     pub(super) fn check(&self, user: &User, project: &Project) -> Result<(), KnownError> {
         if !self.session.is_unended(user) {

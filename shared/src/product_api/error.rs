@@ -95,6 +95,8 @@ pub enum KnownError {
     },
     #[error("the access token is one of another project")]
     InvalidProjectForAccessToken { expected_project_id: String, actual_project_id: String },
+    #[error("the user has to be proved to be there again: POST /api/v1/auth/sessions/current/reauthenticate")]
+    ReauthenticationRequired,
     #[error("the refresh token does not exist or has expired")]
     RefreshTokenNotFoundOrExpired,
     #[error("this operation needs a signed-in user")]
@@ -318,6 +320,7 @@ const OWN_CODES: &[&str] = &[
     "ADMIN_ACCESS_TOKEN_USER_NOT_FOUND",
     "USER_HAS_PASSWORD",
     "USER_DELETION_NOT_ENABLED",
+    "REAUTHENTICATION_REQUIRED",
     "PRIMARY_EMAIL_REQUIRED",
     "TOO_MANY_CONTACT_CHANNELS",
     "PROFILE_IMAGE_NOT_FOUND",
@@ -376,7 +379,7 @@ impl KnownError {
             | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,
             // SPEC.md: insufficient permission yields 403.
             InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | InternalProjectStays | MagicLinkNotEnabled
-            | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
+            | ReauthenticationRequired | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
             | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
             | ProviderAccountNotFound | ApiKeyNotFound | EmailNotFound | EmailTemplateNotFound | EmailThemeNotFound | EmailDraftNotFound

@@ -17,7 +17,7 @@ use super::{Error, Item, Key, Store, Write, entity, integer, string};
 use crate::crypto::digest::Digest;
 use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::place::Place;
-use crate::model::session::Session;
+use crate::model::session::{Amr, Session};
 
 /// Whose refresh token it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,14 @@ pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> R
             .attribute("gsi1pk", string(claim_partition(project, session.id)))
             .attribute("gsi1sk", string("CLAIM")),
     ])
+}
+
+/// Notes that the user of a session was proved to be there.
+pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: Timestamp) -> Result<Write, Error> {
+    Write::update(session_key(project, session.user_id, session.id), "SET d.authenticated_at = :now, d.amr = :amr")
+        .on("attribute_exists(pk)")
+        .value(":now", integer(now.as_millisecond()))
+        .entity(":amr", &amr)
 }
 
 /// A page of sessions, newest first.

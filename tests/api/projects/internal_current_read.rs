@@ -24,7 +24,7 @@ async fn an_administrator_reads_all_settings() {
             "oauth_account_merge_strategy": "link_method", "sign_up_rules": [], "sign_up_rules_default_action": "allow",
             "password_min_length": 8, "team_creator_default_permissions": [{ "id": "team_admin" }],
             "team_member_default_permissions": [{ "id": "team_member" }], "user_default_permissions": [],
-            "session_max_age_seconds": 365 * 86_400, "session_max_idle_seconds": 30 * 86_400,
+            "session_max_age_seconds": 365 * 86_400, "session_max_idle_seconds": 30 * 86_400, "reauthentication_max_age_seconds": 0,
         },
     });
     assert_eq!((answer.status(), answer.json()), (200, expected));

@@ -12,7 +12,7 @@ use super::{CUSTOM_PROVIDER, Config};
 use crate::http::change::Change;
 use crate::model::outbox::DEFAULT_THEME;
 use crate::model::permission::PermissionId;
-use crate::model::project::{MergeStrategy, Project};
+use crate::model::project::{MergeStrategy, Project, SessionSettings};
 use crate::model::project_patch::{
     ConfigPatch, DomainInput, EmailInput, InvalidSetting, PermissionInput, ProjectPatch, ProviderInput, Secrets,
 };
@@ -23,7 +23,7 @@ use crate::product_api::input::Problems;
 
 /// The values of a configuration that says nothing (WIRE.md §9.3), but for what is none then.
 pub(super) fn defaults() -> Value {
-    let ours = MailDocuments::default();
+    let (ours, sessions) = (MailDocuments::default(), SessionSettings::default());
     json!({
         "project": { "requirePublishableClientKey": false },
         "auth": {
@@ -32,6 +32,8 @@ pub(super) fn defaults() -> Value {
             "otp": { "allowSignIn": false },
             "passkey": { "allowSignIn": false },
             "oauth": { "accountMergeStrategy": "link_method" },
+            "sessions": { "maxAgeSeconds": sessions.max_age_seconds, "maxIdleSeconds": sessions.max_idle_seconds },
+            "reauthentication": { "maxAgeSeconds": 0 },
             "signUpRulesDefaultAction": "allow",
         },
         "domains": { "allowLocalhost": false },
@@ -94,6 +96,10 @@ struct Auth {
     #[deserr(default)]
     oauth: OAuth,
     #[deserr(default)]
+    sessions: Sessions,
+    #[deserr(default)]
+    reauthentication: Reauthentication,
+    #[deserr(default)]
     sign_up_rules: Entries<Rule>,
     #[deserr(default)]
     sign_up_rules_default_action: DefaultAction,
@@ -107,6 +113,8 @@ impl Default for Auth {
             otp: Method::default(),
             passkey: Method::default(),
             oauth: OAuth::default(),
+            sessions: Sessions::default(),
+            reauthentication: Reauthentication::default(),
             sign_up_rules: Entries::default(),
             sign_up_rules_default_action: DefaultAction::default(),
         }
@@ -118,6 +126,22 @@ impl Default for Auth {
 struct Method {
     #[deserr(default)]
     allow_sign_in: bool,
+}
+
+#[derive(Default, Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+struct Sessions {
+    #[deserr(default)]
+    max_age_seconds: Option<u32>,
+    #[deserr(default)]
+    max_idle_seconds: Option<u32>,
+}
+
+#[derive(Default, Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+struct Reauthentication {
+    #[deserr(default)]
+    max_age_seconds: u32,
 }
 
 #[derive(Default, Deserr)]
@@ -340,7 +364,7 @@ pub fn read(
 impl Document {
     fn into_patch(self) -> Result<ConfigPatch, Problems> {
         let Self { project, auth, domains, users, teams, onboarding, api_keys, emails, rbac } = self;
-        let permissions = rbac.default_permissions;
+        let (permissions, sessions) = (rbac.default_permissions, SessionSettings::default());
         let providers = auth.oauth.providers.0.into_iter().map(|(id, provider)| provider.into_input(id)).collect::<Result<_, _>>()?;
         let domain = |domain: Domain| DomainInput { domain: domain.base_url, handler_path: domain.handler_path };
         Ok(ConfigPatch {
@@ -356,6 +380,9 @@ impl Document {
             create_team_on_sign_up: Some(teams.create_personal_team_on_sign_up),
             require_email_verification: Some(onboarding.require_email_verification),
             require_publishable_client_key: Some(project.require_publishable_client_key),
+            session_max_age_seconds: Some(auth.sessions.max_age_seconds.unwrap_or(sessions.max_age_seconds)),
+            session_max_idle_seconds: Some(auth.sessions.max_idle_seconds.unwrap_or(sessions.max_idle_seconds)),
+            reauthentication_max_age_seconds: Some(auth.reauthentication.max_age_seconds),
             oauth_account_merge_strategy: Some(auth.oauth.account_merge_strategy),
             sign_up_rules: Some(auth.sign_up_rules.0.into_iter().map(|(id, rule)| rule.into_rule(id)).collect()),
             sign_up_rules_default_action: Some(auth.sign_up_rules_default_action),
@@ -462,6 +489,9 @@ impl Ids {
             return format!("{SERVER}.{}", field_name(field));
         }
         let others = [
+            ("config.session_max_age_seconds", "auth.sessions.maxAgeSeconds"),
+            ("config.session_max_idle_seconds", "auth.sessions.maxIdleSeconds"),
+            ("config.reauthentication_max_age_seconds", "auth.reauthentication.maxAgeSeconds"),
             ("config.team_creator_default_permissions", "rbac.defaultPermissions.teamCreator"),
             ("config.team_member_default_permissions", "rbac.defaultPermissions.teamMember"),
             ("config.user_default_permissions", "rbac.defaultPermissions.signUp"),

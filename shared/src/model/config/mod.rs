@@ -56,6 +56,11 @@ impl Config {
                 "otp": { "allowSignIn": config.magic_link_enabled },
                 "passkey": { "allowSignIn": config.passkey_enabled },
                 "oauth": { "accountMergeStrategy": config.oauth_account_merge_strategy, "providers": providers },
+                "sessions": {
+                    "maxAgeSeconds": config.sessions.max_age_seconds,
+                    "maxIdleSeconds": config.sessions.max_idle_seconds,
+                },
+                "reauthentication": { "maxAgeSeconds": config.reauthentication_max_age_seconds },
                 "signUpRules": rules,
                 "signUpRulesDefaultAction": config.sign_up_rules_default_action,
             },

@@ -252,6 +252,8 @@ catalog! {
         "Leave the header out and send the project's own key.";
     UserHasPassword: "The user has a password already.",
         "Update it with `POST /api/v1/auth/password/update`.";
+    ReauthenticationRequired: "The project requires a fresh proof of the user for this change.",
+        "Ask for the password, a code of the authenticator app or an emailed code, and send it to `POST /auth/sessions/current/reauthenticate`.";
     UserDeletionNotEnabled: "The project does not let users delete themselves.",
         "Turn on `users.allowClientUserDeletion`, or delete the user with server access.";
     PrimaryEmailRequired: "The user has no primary address.",

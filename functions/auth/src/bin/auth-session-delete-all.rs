@@ -1,0 +1,7 @@
+//! Lambda of [`session_delete_all`](auth_functions::session_delete_all).
+use auth_functions::session_delete_all::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

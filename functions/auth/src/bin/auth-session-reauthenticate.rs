@@ -1,0 +1,7 @@
+//! Lambda of [`session_reauthenticate`](auth_functions::session_reauthenticate).
+use auth_functions::session_reauthenticate::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,55 @@
+//! `DELETE /api/v1/auth/sessions`: ends all sessions of a user but the current one, and every code that was made until now.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use shared::http::{Json, Named, Route};
+use shared::product_api::access::{Level, UserRef};
+use shared::product_api::accounts::{With, change_as, read};
+use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/sessions")
+    .summary("Ends all sessions of a user")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .reads(&[Named::User])
+    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_ID_DOES_NOT_EXIST"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct EndQuery {
+    /// A user's id, or `me`, which is the default; required for server access.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    user_id: Option<UserRef>,
+    /// `true`: the current session ends, too.
+    #[deserr(default)]
+    #[schema(value_type = Option<bool>)]
+    include_current: Option<Param<bool>>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { query, .. }: Input<Ignored, EndQuery>,
+) -> Result<Json<Success>, Error> {
+    let user_id = match query.user_id {
+        None if access.level >= Level::Server => {
+            return Err(Problems::one("query.user_id", "is required").into_error("DELETE", ROUTE.path).into());
+        }
+        user => access.user_id(user.unwrap_or(UserRef::Me))?,
+    };
+    let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
+    let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
+    let current = access.user.as_ref().filter(|current| current.row.user.id == user_id).map(|current| current.session.id);
+    let kept = current.filter(|_| !query.include_current.is_some_and(|include| include.0));
+    change_as(&app, &access, row, missing, |user| {
+        user.end_sessions(kept);
+        Ok(With::default())
+    })
+    .await?;
+    Ok(Json(SUCCESS))
+}

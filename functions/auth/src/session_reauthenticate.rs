@@ -1,0 +1,124 @@
+//! `POST /api/v1/auth/sessions/current/reauthenticate`: proves that the user of a session is there, for projects that ask for it before
+//! changes of how the user signs in.
+//!
+//! The proof is one that would sign in: the password, a code of the authenticator app, or a sign-in code from an email to the user. It
+//! is counted as at sign-in, and accepted once where it is a code.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::crypto::password::Verdict;
+use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, UpdateItem};
+use shared::http::{Json, Route};
+use shared::model::code::{Code, Purpose, Rejected};
+use shared::model::limit::Limit;
+use shared::model::password::Password;
+use shared::model::session::Amr;
+use shared::product_api::current_user::CurrentUser;
+use shared::product_api::input::Problems;
+use shared::product_api::limits::Failures;
+use shared::product_api::literal::{SUCCESS, Success};
+use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::{self, Write, codes, sessions, users};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/auth/sessions/current/reauthenticate")
+    .summary("Proves that the signed-in user is there")
+    .limit(Limit::SignIn)
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, UpdateItem])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "USER_DOES_NOT_HAVE_PASSWORD",
+        "PASSWORD_CONFIRMATION_MISMATCH",
+        "INVALID_TOTP_CODE",
+        "VERIFICATION_CODE_NOT_FOUND",
+        "VERIFICATION_CODE_EXPIRED",
+        "VERIFICATION_CODE_ALREADY_USED",
+        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
+    ])
+    .hashes_passwords();
+
+/// Exactly one of them.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct Reauthenticate {
+    #[deserr(default)]
+    password: Option<Password>,
+    /// Six digits of the authenticator app.
+    #[deserr(default)]
+    totp: Option<String>,
+    /// A sign-in code that was mailed to the user.
+    #[deserr(default)]
+    code: Option<Code>,
+}
+
+/// What is written when the proof is right: first what may have been used by somebody else meanwhile.
+struct Proof {
+    writes: Vec<Write>,
+    amr: Amr,
+    /// The error when the first write fails.
+    used: KnownError,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<Reauthenticate>,
+) -> Result<Json<Success>, Error> {
+    let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
+    let proof = match (&body.password, &body.totp, &body.code) {
+        (Some(password), None, None) => by_password(&app, &access, current, password).await?,
+        (None, Some(totp), None) => by_totp(&app, &access, current, totp).await?,
+        (None, None, Some(code)) => by_code(&app, &access, current, code).await?,
+        _ => {
+            let problem = Problems::one("body", "must have one of password, totp and code");
+            return Err(problem.into_error("POST", ROUTE.path).into());
+        }
+    };
+    let mut writes = proof.writes;
+    writes.push(sessions::reauthenticate(&access.project.id, &current.session, &[proof.amr], app.clock.now())?);
+    match app.store.transact(writes).await {
+        Ok(()) => Ok(Json(SUCCESS)),
+        Err(store::Error::Conflict(failed)) if failed.contains(&0) => Err(proof.used.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn by_password(app: &App, access: &Access<Client>, current: &CurrentUser, password: &Password) -> Result<Proof, Error> {
+    let (project, user) = (&access.project.id, &current.row.user);
+    let hash = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
+    // Guesses count where they count at sign-in.
+    let address = user.primary().map_or_else(|| user.id.to_string(), |channel| channel.value.to_string());
+    let failures = Failures::of(app, project, &address);
+    failures.check().await?;
+    if app.hasher.verify(Some(hash), password.secret()).await == Verdict::Wrong {
+        failures.count().await?;
+        return Err(KnownError::PasswordConfirmationMismatch.into());
+    }
+    let writes = [users::at_epoch(project, user.id, user.credential_epoch)].into_iter().chain(failures.still_allowed()).collect();
+    Ok(Proof { writes, amr: Amr::Pwd, used: KnownError::PasswordConfirmationMismatch })
+}
+
+async fn by_totp(app: &App, access: &Access<Client>, current: &CurrentUser, code: &str) -> Result<Proof, Error> {
+    let (project, user) = (&access.project.id, &current.row.user);
+    let totp = user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
+    let failures = Failures::of(app, project, &format!("second factor of {}", user.id));
+    let Some(step) = totp.check(&app.sealer, project, user.id, code.trim(), app.clock.now())? else {
+        failures.count().await?;
+        return Err(KnownError::InvalidTotpCode.into());
+    };
+    let writes = [users::use_totp_step(project, user, totp, step)?].into_iter().chain(failures.still_allowed()).collect();
+    Ok(Proof { writes, amr: Amr::Otp, used: KnownError::InvalidTotpCode })
+}
+
+async fn by_code(app: &App, access: &Access<Client>, current: &CurrentUser, code: &Code) -> Result<Proof, Error> {
+    let (project, user) = (&access.project.id, &current.row.user);
+    let stored = app.store.try_code(project, Purpose::SignIn, code, app.clock.now()).await??;
+    // A code proves an address that signs this user in, and was sent for no other account.
+    let signs_in = user.channel_of(&stored.email).is_some_and(|channel| channel.signs_in() && channel.is_verified);
+    if stored.user_id != Some(user.id) || !stored.is_of_epoch(user) || !signs_in {
+        return Err(Rejected::NotFound.into());
+    }
+    let writes = vec![codes::redeem(project, Purpose::SignIn, code), users::at_epoch(project, user.id, user.credential_epoch)];
+    Ok(Proof { writes, amr: Amr::Otp, used: Rejected::AlreadyUsed.into() })
+}
