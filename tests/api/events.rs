@@ -37,7 +37,8 @@ use shared::store::release_links::{self, ReleaseLink};
 use shared::store::unsubscribe_links::{self, UnsubscribeLink};
 use shared::store::users::EmailClaim;
 use shared::store::{Write, codes, images, key_sets, outbox, provider_accounts, sessions, users};
-use support::{Answer, TestApp, authenticator_code};
+use support::{Answer, Snapshot, TestApp, authenticator_code};
+use tokio::sync::OnceCell;
 
 use crate::world_of_teams;
 
@@ -73,16 +74,32 @@ const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// A session that is not the one of the access token.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
+/// What stands in the events for what a test makes.
+type Placeholders = Vec<(&'static str, String)>;
+
 /// The service with everything that the events name.
 pub(crate) struct World {
     pub(crate) app: Arc<TestApp>,
-    /// What stands in the events for what a test makes.
-    placeholders: Vec<(&'static str, String)>,
+    placeholders: Placeholders,
+}
+
+/// A world as it was made once, as making it takes longer than most of what is done in it.
+struct Furnished {
+    snapshot: Snapshot,
+    placeholders: Placeholders,
+}
+
+impl Furnished {
+    async fn begin(&self, limits: Limits) -> World {
+        World { app: Arc::new(TestApp::start_from(&self.snapshot, limits).await), placeholders: self.placeholders.clone() }
+    }
 }
 
 impl World {
     pub(crate) async fn new(limits: Limits) -> Self {
-        Self::at(limits, SignedDuration::ZERO).await
+        static FURNISHED: OnceCell<Furnished> = OnceCell::const_new();
+        let furnished = FURNISHED.get_or_init(async || Self::at(Limits::off(), SignedDuration::ZERO).await.kept("world")).await;
+        furnished.begin(limits).await
     }
 
     /// The same some time after the beginning of tests.
@@ -97,11 +114,23 @@ impl World {
     /// A world with another project beside the events' own, which has the same of everything: users, addresses, codes, teams. Only its
     /// id, its keys and its access tokens are its own.
     pub(crate) async fn with_twin() -> (Self, Self) {
-        let world = Self::new(Limits::off()).await;
-        let placeholders = furnish(&world.app, TWIN, TWIN_KEY).await;
-        let own = [(PROJECT, TWIN.to_owned()), (KEY, TWIN_KEY.to_owned()), (LINK, format!("code={TWIN_LINK}"))];
-        let twin = Self { app: Arc::clone(&world.app), placeholders: own.into_iter().chain(placeholders).collect() };
+        static FURNISHED: OnceCell<(Furnished, Placeholders)> = OnceCell::const_new();
+        let make = async || {
+            let world = Self::new(Limits::off()).await;
+            let placeholders = furnish(&world.app, TWIN, TWIN_KEY).await;
+            let own = [(PROJECT, TWIN.to_owned()), (KEY, TWIN_KEY.to_owned()), (LINK, format!("code={TWIN_LINK}"))];
+            (world.kept("worlds"), own.into_iter().chain(placeholders).collect())
+        };
+        let (furnished, placeholders) = FURNISHED.get_or_init(make).await;
+        let world = furnished.begin(Limits::off()).await;
+        let twin = Self { app: Arc::clone(&world.app), placeholders: placeholders.clone() };
         (world, twin)
+    }
+
+    /// This world for others to begin as.
+    fn kept(self, name: &str) -> Furnished {
+        // No id that it gave is given again.
+        Furnished { snapshot: self.app.snapshot(name, 2), placeholders: self.placeholders }
     }
 
     /// Sends the event of this name, as in `auth/password-sign-in`.
@@ -149,7 +178,7 @@ pub(crate) fn success(operation: &Operation) -> u16 {
 }
 
 /// Writes a project with everything that the events name; gives the access tokens of a user with a password and of one without.
-async fn furnish(app: &TestApp, id: &str, key: &str) -> Vec<(&'static str, String)> {
+async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
     let project = ProjectId::parse(id).unwrap();
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());
     let keys = Keys { project_id: project.clone(), client, server, admin };

@@ -13,6 +13,7 @@ pub mod stand_in;
 mod users;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -61,6 +62,29 @@ pub struct TestApp {
     now: Arc<AtomicI64>,
 }
 
+/// What the table of a service had at a moment.
+pub struct Snapshot {
+    file: PathBuf,
+    keys: Keys,
+    now: i64,
+    seed: u64,
+}
+
+/// The folder of this process's snapshots; those of processes that ended are deleted.
+fn snapshots() -> PathBuf {
+    let folder = record::scratch().join("snapshots");
+    std::fs::create_dir_all(&folder).unwrap();
+    let hour = std::time::Duration::from_secs(3600);
+    for file in std::fs::read_dir(&folder).unwrap().flatten() {
+        let is_old = file.metadata().and_then(|it| it.modified()).is_ok_and(|at| at.elapsed().is_ok_and(|age| age > hour));
+        if is_old {
+            // Another process may have been faster.
+            std::fs::remove_file(file.path()).ok();
+        }
+    }
+    folder
+}
+
 impl TestApp {
     /// A service whose project has password and magic link on, sign-up on, and localhost allowed.
     ///
@@ -91,19 +115,41 @@ impl TestApp {
         Self::start_as(settings, Hasher::new(64, 1)).await
     }
 
+    /// A service with limits that begins with what another one had.
+    pub async fn start_from(snapshot: &Snapshot, limits: Limits) -> Self {
+        let app = Self::assemble(settings(limits), Hasher::new(64, 1), snapshot.seed, Some(copy(&snapshot.keys))).await;
+        app.engine.database().restore_from(snapshot.file.to_str().unwrap()).unwrap();
+        app.now.store(snapshot.now, Ordering::SeqCst);
+        app
+    }
+
+    /// What the table has now, for other services to begin with. Their randomness is that of the `seed`.
+    pub fn snapshot(&self, name: &str, seed: u64) -> Snapshot {
+        let file = snapshots().join(format!("{name}-{}.sqlite", std::process::id()));
+        self.engine.database().vacuum_into(file.to_str().unwrap()).unwrap();
+        Snapshot { file, keys: copy(&self.keys), now: self.now.load(Ordering::SeqCst), seed }
+    }
+
     async fn start_as(settings: Settings, hasher: Hasher) -> Self {
+        let app = Self::assemble(settings, hasher, 1, None).await;
+        app.keys.install(&app.engine.store(), &app.app.clock, &app.app.entropy).await.unwrap();
+        app.recorder.clear();
+        app
+    }
+
+    /// A service on an empty table.
+    async fn assemble(settings: Settings, hasher: Hasher, seed: u64, keys: Option<Keys>) -> Self {
         record::start();
         let now = Arc::new(AtomicI64::new(START.parse::<Timestamp>().unwrap().as_millisecond()));
         let clock = Clock::new({
             let now = Arc::clone(&now);
             move || Timestamp::from_millisecond(now.load(Ordering::SeqCst)).unwrap()
         });
-        let entropy = seeded_entropy();
+        let entropy = seeded_entropy(seed);
         let recorder = Arc::new(Recorder::default());
         let engine = Engine::open(None, &entropy, Some(recorder.clone())).await.unwrap();
         let inbox = Inbox::open(None, clock.clone()).unwrap();
-        let keys = Keys::generate(&entropy, ProjectId::from(entropy.uuid()));
-        keys.install(&engine.store(), &clock, &entropy).await.unwrap();
+        let keys = keys.unwrap_or_else(|| Keys::generate(&entropy, ProjectId::from(entropy.uuid())));
         let (engine_part, inbox_part) = (engine.clone(), inbox.clone());
         let service = Service::new(Parts { settings, engine: engine_part, inbox: inbox_part, clock, entropy, hasher, private_pages: None });
         recorder.clear();
@@ -221,7 +267,7 @@ fn settings(limits: Limits) -> Settings {
 }
 
 /// Randomness that is the same in every run of a test.
-fn seeded_entropy() -> Entropy {
-    let generator = Mutex::new(ChaCha20Rng::seed_from_u64(1));
+fn seeded_entropy(seed: u64) -> Entropy {
+    let generator = Mutex::new(ChaCha20Rng::seed_from_u64(seed));
     Entropy::new(move |bytes| generator.lock().unwrap().fill_bytes(bytes))
 }

@@ -1,8 +1,8 @@
-//! A run of the tests that leaves behind what is judged as a whole: what operations do to the table, what is logged, and the secrets that
-//! went in and out of them.
+//! A run of all tests of the API leaves behind what is judged as a whole: what operations do to the table, what is logged, and the secrets
+//! that went in and out of them. The tests named `whole` judge it.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, Once};
@@ -20,17 +20,65 @@ use tower::ServiceExt as _;
 use crate::roles;
 use crate::secrets::{self, Secret};
 
-/// The folder that a run writes to.
-pub const FOLDER: &str = "GATELET_TEST_RECORD";
+/// The name of the tests whose run is recorded.
+const RECORDED: &str = "api";
 
 static RUN: LazyLock<Option<Run>> = LazyLock::new(|| {
-    let folder = PathBuf::from(std::env::var_os(FOLDER)?);
-    Some(Run {
-        actions: Mutex::new(Lines::open(&folder, "actions")),
-        secrets: Mutex::new(Lines::open(&folder, "secrets")),
-        log: Mutex::new(Lines::open(&folder, "log")),
+    let program = std::env::current_exe().unwrap();
+    let is_recorded = program.file_name().unwrap().to_string_lossy().starts_with(&format!("{RECORDED}-")) && is_whole(std::env::args().skip(1));
+    is_recorded.then(|| {
+        let folder = folder();
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("of"), identity(&program)).unwrap();
+        Run {
+            actions: Mutex::new(Lines::open(&folder, "actions")),
+            secrets: Mutex::new(Lines::open(&folder, "secrets")),
+            log: Mutex::new(Lines::open(&folder, "log")),
+        }
     })
 });
+
+/// The folder for what tests leave to each other, in that of what was compiled.
+pub(crate) fn scratch() -> PathBuf {
+    std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("tmp")
+}
+
+/// The folder of the record.
+pub fn folder() -> PathBuf {
+    scratch().join("record")
+}
+
+/// Which build of the tests a record is of.
+fn identity(program: &Path) -> String {
+    let compiled = program.metadata().and_then(|it| it.modified()).unwrap();
+    format!("{}\n{}", program.display(), jiff::Timestamp::try_from(compiled).unwrap())
+}
+
+/// Whether there is a record, and the tests that it is of were not compiled again since.
+pub fn is_current() -> bool {
+    let of = std::fs::read_to_string(folder().join("of")).unwrap_or_default();
+    let program = Path::new(of.lines().next().unwrap_or_default());
+    program.exists() && of == identity(program)
+}
+
+/// Whether a test program with these arguments runs all its tests.
+fn is_whole(mut arguments: impl Iterator<Item = String>) -> bool {
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--test-threads" | "--format" | "--color" | "--logfile" | "-Z" => _ = arguments.next(),
+            "--list" | "--ignored" | "--exact" => return false,
+            other if other.starts_with("--skip") || !other.starts_with('-') => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Tests that send what nobody does, millions of times: no other is like them, and they prove nothing of an operation.
+fn is_left_out() -> bool {
+    std::thread::current().name().is_some_and(|name| name.starts_with("bad_input::sweep::"))
+}
+
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| operations::all().into_iter().map(|operation| operation.route).collect());
 
 struct Run {
@@ -47,7 +95,7 @@ struct Lines {
 
 impl Lines {
     fn open(folder: &Path, name: &str) -> Self {
-        Self { file: OpenOptions::new().append(true).create(true).open(folder.join(name)).unwrap(), known: HashSet::new() }
+        Self { file: File::create(folder.join(name)).unwrap(), known: HashSet::new() }
     }
 
     fn add(&mut self, line: String) {
@@ -63,7 +111,7 @@ struct Log;
 
 impl std::io::Write for Log {
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-        if let Some(run) = RUN.as_ref() {
+        if let Some(run) = RUN.as_ref().filter(|_| !is_left_out()) {
             run.log.lock().unwrap().add(String::from_utf8_lossy(line).trim_end().to_owned());
         }
         Ok(line.len())
@@ -99,13 +147,14 @@ pub(crate) fn secrets(found: impl IntoIterator<Item = Secret>) {
     }
 }
 
+/// Whether what this test does is recorded.
 pub(crate) fn is_on() -> bool {
-    RUN.is_some()
+    RUN.is_some() && !is_left_out()
 }
 
 /// Answers a request as the operation that it is for.
 pub(crate) async fn answer(app: &App, router: Router, request: Request<Body>) -> Response<Body> {
-    if RUN.is_none() {
+    if !is_on() {
         return router.oneshot(request).await.unwrap();
     }
     let path = request.uri().path().replacen("/api/latest/", "/api/v1/", 1);

@@ -19,6 +19,7 @@ use shared::product_api::input::Problems;
 use shared::product_api::limits::Failures;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::store::users::Guess;
 use shared::store::{self, Write, codes, sessions, users};
 use utoipa::ToSchema;
 
@@ -87,12 +88,13 @@ pub async fn handle(
 async fn by_password(app: &App, access: &Access<Client>, current: &CurrentUser, password: &Password) -> Result<Proof, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
     let hash = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
-    // Guesses count where they count at sign-in.
-    let address = user.primary().map_or_else(|| user.id.to_string(), |channel| channel.value.to_string());
-    let failures = Failures::of(app, project, &address);
+    // Whoever has a stolen session guesses here as at a change of the password, so it counts there.
+    let failures = Failures::of_old_password(app, project, user.id);
     failures.check().await?;
-    if app.hasher.verify(Some(hash), password.secret()).await == Verdict::Wrong {
+    let checked = Some(hash).filter(|_| !user.is_closed_to_old_passwords());
+    if app.hasher.verify(checked, password, None).await == Verdict::Wrong {
         failures.count().await?;
+        app.store.count_wrong_password(project, user.id, Guess::OldPassword).await?;
         return Err(KnownError::PasswordConfirmationMismatch.into());
     }
     let writes = [users::at_epoch(project, user.id, user.credential_epoch)].into_iter().chain(failures.still_allowed()).collect();

@@ -199,7 +199,7 @@ async fn a_project_has_so_many_documents_of_each_kind_however_many_are_created_a
             assert_eq!(answer.json()["details"], json!({ "max": MAX_DOCUMENTS }));
         }
         let ours = match kind {
-            "templates" => 6,
+            "templates" => 7,
             "themes" => 1,
             _ => 0,
         };

@@ -8,7 +8,7 @@ use aho_corasick::AhoCorasick;
 use shared::http::log;
 use support::secrets::Secret;
 
-use crate::whole_run::WHOLE_RUN;
+use crate::WHOLE_RUN;
 
 /// From this length on a secret is one wherever it is; a shorter one may be a part of another word or number.
 const LONG: usize = 16;

@@ -1,0 +1,82 @@
+"""What runs of `.ci/run` keep for those after them: tools, and compiled dependencies. Deleting the folder costs time alone."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+FOLDER = pathlib.Path(os.environ.get("GATELET_CI_CACHE") or pathlib.Path.home() / ".cache" / "gatelet-ci")
+COMPILED = FOLDER / "compiled"
+LOGS = FOLDER / "logs"
+# Crates of other versions pile up: from this size on it is made anew.
+MOST = 12 << 30
+_metadata = None
+
+
+def metadata():
+    global _metadata
+    if _metadata is None:
+        command = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]
+        _metadata = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return _metadata
+
+
+def target():
+    return pathlib.Path(metadata()["target_directory"])
+
+
+def profiles(root):
+    """The folders of compiled crates, by profile and platform."""
+    return [folder.parent.relative_to(root) for folder in root.glob("**/.fingerprint") if folder.is_dir()] if root.is_dir() else []
+
+
+def own():
+    """The workspace's crates and programs, as cargo names their files. They are compiled anew: a clone has new files."""
+    names = {name for package in metadata()["packages"] for name in (package["name"], *(it["name"] for it in package["targets"]))}
+    return {name.replace("-", "_") for name in names}
+
+
+def crate(file):
+    """The crate that a file or folder of `.fingerprint`, `build` or `deps` belongs to."""
+    name = file.name.split(".")[0].rpartition("-")[0].replace("-", "_")
+    return name.removeprefix("lib") if file.suffix in (".rlib", ".rmeta", ".so") else name
+
+
+def copy(source, to):
+    """Links the files of compiled dependencies from one folder into another, which may be on another disk."""
+    ours, count = own(), 0
+    for profile in profiles(source):
+        for kind in (".fingerprint", "build", "deps"):
+            folder = source / profile / kind
+            for file in folder.iterdir() if folder.is_dir() else []:
+                aim = to / profile / kind / file.name
+                if crate(file) in ours or aim.exists():
+                    continue
+                aim.parent.mkdir(parents=True, exist_ok=True)
+                if file.is_dir():
+                    shutil.copytree(file, aim, copy_function=link)
+                else:
+                    link(file, aim)
+                count += kind == ".fingerprint"
+    return count
+
+
+def link(source, to):
+    try:
+        os.link(source, to)
+    except OSError:
+        shutil.copy2(source, to)
+
+
+def restore():
+    count = copy(COMPILED, target())
+    print(f"== kept from a run before in {FOLDER}: {count} compiled crates" if count else f"== nothing is kept from a run before in {FOLDER}", flush=True)
+
+
+def keep():
+    size = sum(file.stat().st_size for file in COMPILED.rglob("*") if file.is_file()) if COMPILED.is_dir() else 0
+    if size > MOST:
+        shutil.rmtree(COMPILED)
+    count = copy(target(), COMPILED)
+    print(f"== kept for the next run in {FOLDER}: {count} more compiled crates", flush=True)
