@@ -8,7 +8,6 @@ import subprocess
 
 FOLDER = pathlib.Path(os.environ.get("GATELET_CI_CACHE") or pathlib.Path.home() / ".cache" / "gatelet-ci")
 COMPILED = FOLDER / "compiled"
-LOGS = FOLDER / "logs"
 # Crates of other versions pile up: from this size on it is made anew.
 MOST = 12 << 30
 _metadata = None
@@ -24,6 +23,11 @@ def metadata():
 
 def target():
     return pathlib.Path(metadata()["target_directory"])
+
+
+def logs():
+    """What the checks of the last run printed."""
+    return target() / "checks"
 
 
 def profiles(root):

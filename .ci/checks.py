@@ -32,7 +32,7 @@ python3 -m venv {TOOLS} 2>/dev/null || {{ {APT} python3-venv && python3 -m venv 
 """
 NODE = f"""
 command -v node >/dev/null && command -v npm >/dev/null || {{ {APT} nodejs npm; }}
-. tests/sdk/prepare && install tests/sdk && install tests/oidc && npm ci --silent --no-audit --no-fund --prefix tests/packaging
+cd tests/sdk && . ./prepare && install . && install ../oidc && npm ci --silent --no-audit --no-fund --prefix ../packaging
 """
 CHROMIUM = f"""
 [ -x "$CHROMIUM" ] || {{ {APT} --no-install-recommends chromium; }} ||
@@ -53,7 +53,7 @@ class Check:
 
     @property
     def log(self):
-        return cache.LOGS / f"{self.name.replace(' ', '-')}.log"
+        return cache.logs() / f"{self.name.replace(' ', '-')}.log"
 
 
 def checks(long):
@@ -61,26 +61,27 @@ def checks(long):
     return [
         # What comes from the network keeps no core busy.
         Check("python tools", VENV, cores=0),
+        Check("node packages", NODE, cores=0),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", "cargo fmt --all --check", cores=0),
-        # All that the suites run, built as `cargo test --workspace` builds it: dependencies are compiled once.
+        # All that the suites run, as `cargo test --workspace` builds it.
         Check("build", "cargo build --workspace --bins --tests", cores=ALL, builds=True),
-        Check("node packages", NODE, after=["build"], cores=0),
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["build"], cores=0),
+        Check("lints", "cargo clippy --workspace --all-targets --quiet -- -D warnings", after=["build"], cores=ALL, builds=True),
+        Check("tests", "cargo test --workspace", after=["build"], cores=ALL, builds=True),
         Check("release build", "tests/lambda/run build", after=["build", "python tools"], cores=ALL, builds=True),
-        Check("tests", "cargo test --workspace", after=["build", "release build"], cores=ALL, builds=True),
+        # From here on by length, so that the last to end is a short one.
         Check("rehearsal", "tests/deploy/run", after=["build"]),
         Check("schemathesis", schemathesis, after=["build", "python tools"]),
-        Check("functions", "tests/lambda/run events", after=["release build", "tests"]),
+        Check("functions", "tests/lambda/run events", after=["build", "python tools"]),
         Check("sdk", "tests/sdk/run", after=["build", "node packages"]),
         Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"]),
         Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"]),
-        Check("ses", "tests/ses/run", after=["tests"], builds=True),
-        Check("mail server", "tests/smtp/run", after=["tests"], builds=True),
-        Check("template", f"{TOOLS}/bin/cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
+        Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
         Check("packaging", "tests/packaging/run", after=["node packages"]),
-        Check("lints", "cargo clippy --workspace --all-targets --quiet -- -D warnings", after=["build"], cores=ALL, builds=True),
-        Check("licences", DENY, after=["lints"], cores=ALL),
+        Check("ses", "tests/ses/run", after=["build"]),
+        Check("mail server", "tests/smtp/run", after=["build"]),
+        Check("licences", DENY, after=["build"], cores=ALL),
     ]
 
 
@@ -212,6 +213,6 @@ def tail(log, most=60_000):
 
 
 if __name__ == "__main__":
-    shutil.rmtree(cache.LOGS, ignore_errors=True)
-    cache.LOGS.mkdir(parents=True)
+    shutil.rmtree(cache.logs(), ignore_errors=True)
+    cache.logs().mkdir(parents=True)
     main()
