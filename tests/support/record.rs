@@ -25,7 +25,8 @@ const RECORDED: &str = "api";
 
 static RUN: LazyLock<Option<Run>> = LazyLock::new(|| {
     let program = std::env::current_exe().unwrap();
-    let is_recorded = program.file_name().unwrap().to_string_lossy().starts_with(&format!("{RECORDED}-")) && is_whole(std::env::args().skip(1));
+    let is_recorded =
+        program.file_name().unwrap().to_string_lossy().starts_with(&format!("{RECORDED}-")) && is_whole(std::env::args().skip(1));
     is_recorded.then(|| {
         let folder = folder();
         std::fs::create_dir_all(&folder).unwrap();
