@@ -44,7 +44,7 @@ pub struct Cli {
 #[derive(Args, Clone)]
 pub(crate) struct Target {
     /// Folder of the gateway's data. One gateway at a time serves it; the other commands work on it with and without one
-    #[arg(long, global = true, value_name = "DIR", default_value = ".gatelet")]
+    #[arg(long, global = true, value_name = "DIR", env = "GATELET_DATA", default_value = ".gatelet")]
     data: PathBuf,
     /// Work on this table of AWS instead of the gateway's data. Credentials and region are found where the AWS CLI finds them: environment,
     /// `AWS_PROFILE` and `~/.aws`, single sign-on, role of the machine

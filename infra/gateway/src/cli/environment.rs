@@ -6,6 +6,7 @@ use shared::settings;
 
 /// Variables that only the gateway and its command line read; the columns are those of [`settings::TABLE`].
 const OWN: &str = "
+| `GATELET_DATA` | folder of the gateway's data, as `--data` | `.gatelet` |
 | `GATELET_PROJECT_ID`, `GATELET_PUBLISHABLE_CLIENT_KEY`, `GATELET_SECRET_SERVER_KEY`, `GATELET_SUPER_SECRET_ADMIN_KEY` | fix the first project's id and keys | made at the first start |
 | `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY`, `GATELET_INTERNAL_ADMIN_KEY` | fix the keys of the project `internal` | made at the first start |
 | `GATELET_LOG` | what is logged: `off`, `error`, `warn`, `info`, `debug`, `trace`, or for single modules `warn,gateway=debug` | `warn,dynoxide=error` |

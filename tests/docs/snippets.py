@@ -1,0 +1,229 @@
+"""Runs every block of README.md and docs/ as it is printed, in the order in which they stand there, as a newcomer would.
+
+A block that nothing here claims fails the test, and so does a claim of a block that is gone.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LONG = "--long" in sys.argv[1:]
+URL = "http://localhost:8787"
+
+
+class Block:
+    def __init__(self, file, line, kind, text):
+        self.file, self.line, self.kind, self.text = file, line, kind, text
+
+    def __str__(self):
+        return f"{self.file}:{self.line}"
+
+    def lines(self):
+        """The commands, without their comments."""
+        return [line.split("   #")[0].rstrip() for line in self.text.splitlines() if line and not line.startswith("#")]
+
+
+def blocks(name):
+    """The fenced blocks of a file."""
+    text = (ROOT / name).read_text()
+    found = re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [Block(name, text[: block.start()].count("\n") + 1, block[1], block[2]) for block in found]
+
+
+class Newcomer:
+    """A folder, and the shell of somebody who types there what the documents say."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        # `cargo run` is typed in the clone; its data is in the folder, so that no other gateway's data is touched.
+        self.environment = {**os.environ, "GATELET_DATA": str(folder / ".gatelet")}
+        for name in [name for name in self.environment if name.startswith("GATELET_") and name != "GATELET_DATA"]:
+            del self.environment[name]
+
+    def shell(self, text, cwd=None, keys=True):
+        """What a block prints."""
+        load = '. "$GATELET_DATA/keys.env"\n' if keys else ""
+        command = ["bash", "-eu", "-o", "pipefail", "-c", load + text]
+        done = subprocess.run(command, cwd=cwd or self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"this fails with {done.returncode}:\n{text}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def script(self, text):
+        """What a script of Node.js prints."""
+        (self.folder / "script.mjs").write_text(text)
+        return self.shell("node script.mjs")
+
+    @contextlib.contextmanager
+    def started(self, command):
+        """The gateway, as the README starts it; gives the lines that it prints."""
+        with contextlib.closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", 8787)) == 0:
+                raise SystemExit("something answers at port 8787, where the documents say that the gateway is: stop it first")
+        process = subprocess.Popen(command.split(), cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        try:
+            lines = []
+            for line in process.stdout:
+                lines.append(line.rstrip("\n"))
+                if "Internal admin" in line:
+                    break
+            yield lines
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(timeout=30)
+
+
+def mails(to):
+    with urllib.request.urlopen(f"{URL}/inbox/api/messages?to={urllib.parse.quote(to)}") as answer:
+        return json.load(answer)["messages"]
+
+
+def check(condition, block, what):
+    if not condition:
+        raise SystemExit(f"{block}: {what}")
+
+
+def start(newcomer, first, banner):
+    """The README's first two blocks; what the gateway prints is what the second one shows."""
+    run, test = first.lines()
+    check(run == "cargo run" and test == "cargo test --workspace", first, "these are other commands than those that are checked")
+    check(f'"{test}"' in (ROOT / ".ci/checks.py").read_text(), first, "the checks run other tests")
+    return newcomer.started(run), banner
+
+
+def is_shown(lines, banner):
+    labels = lambda text: [re.sub(r"(pck|ssk|sak)_\S+|[0-9a-f-]{36}", "…", line) for line in text]
+    shown = labels(banner.text.splitlines())
+    check(labels(lines) == shown, banner, f"the gateway prints {lines}")
+
+
+def first_requests(newcomer, block):
+    printed = newcomer.shell(block.text, keys=False)
+    check('"access_token":"eyJ' in printed, block, f"nobody is signed up: {printed}")
+    check('"primary_email":"ada@example.com"' in printed, block, f"the user is not shown: {printed}")
+    check('"apps"' in printed or '"items"' in printed, block, f"no apps are listed: {printed}")
+    check(mails("ada@example.com"), block, "no mail was sent")
+
+
+def sdk(newcomer, block):
+    printed = newcomer.script(block.text)
+    check(printed == "grace@example.com\n", block, f"it prints {printed}")
+
+
+def mail_server(newcomer, block):
+    printed = newcomer.shell(block.text, cwd=ROOT)
+    check("smtp.example.com" in printed, block, f"it prints {printed}")
+    # As it was, for what comes after.
+    newcomer.shell("""cargo run -- project set $GATELET_PROJECT_ID 'config.email_config={"type": "shared"}'""", cwd=ROOT)
+
+
+def install(newcomer, block):
+    """Docker's two lines need an engine; `tests/packaging/run` reads the Dockerfile."""
+    command = block.lines()[0]
+    check(command == "cargo install --path infra/gateway --locked", block, "this is another command than the one that is checked")
+    if LONG:
+        newcomer.shell(f"{command} --root '{newcomer.folder}/installed'", cwd=ROOT)
+        printed = newcomer.shell("installed/bin/gateway health")
+        check("answers" in printed or "ok" in printed, block, f"an installed gateway says {printed}")
+
+
+def deploy(_, block):
+    """`tests/lambda/run` builds functions, and `tests/deploy/run` deploys the template with `sam`."""
+    check(block.lines() == ["cargo lambda build --release --arm64", "sam deploy --template infra/template.yaml --guided"], block, "other commands are rehearsed")
+
+
+def map_of_folders(_, block):
+    for name in re.findall(r"^(\w+)", block.text, re.MULTILINE):
+        check((ROOT / name).is_dir(), block, f"there is no folder {name}")
+    tests = block.text.split("tests       ")[1]
+    for name in re.findall(r"(\w+)(?: \(|,|$)", re.sub(r"\([^)]*\)", "(", tests)):
+        check((ROOT / "tests" / name).is_dir(), block, f"there is no folder tests/{name}")
+
+
+def keys(newcomer, block):
+    printed = newcomer.shell(f"{block.text}\nenv", keys=False)
+    check("GATELET_SECRET_SERVER_KEY=ssk_" in printed, block, "programs started from the shell do not get the keys")
+
+
+def in_a_browser(newcomer, block):
+    check(re.fullmatch(r"ada\.\d+@example\.com false\n", newcomer.script(block.text)), block, "the user is not shown")
+
+
+def on_a_server(newcomer, block):
+    check("grace@example.com" in newcomer.script(block.text), block, "the users are not listed")
+
+
+def by_email(newcomer, app, send, page, typed):
+    """One script: it asks for an email, and comes back as the page of the link, or with the code that was typed."""
+    client = app.text.split("await app.signUp")[0]
+    # A script has no page; what a page would know is set here.
+    wait = """
+const code = async () => {
+  const { messages } = await (await fetch(`http://localhost:8787/inbox/api/messages?to=${email}`)).json();
+  return messages[0].text;
+};
+"""
+    for number, (block, set_up) in enumerate([
+        (page, 'location.search = new URL((await code()).match(/http\\S+code=\\S+/)[0]).search;'),
+        (typed, 'const typed = (await code()).match(/^\\s*([A-Z0-9]{6})\\s*$/m)[1];'),
+    ]):
+        before = f'const email = "mary{number}@example.com", location = {{ origin: "http://localhost:3000", search: "" }};\n{wait}'
+        after = "console.log((await app.getUser()).primaryEmail);"
+        printed = newcomer.script("\n".join([client, before, send.text, set_up, block.text, after]))
+        check(printed == f"mary{number}@example.com\n", block, f"it prints {printed}")
+
+
+def without_the_sdk(newcomer, block):
+    check('"access_token":"eyJ' in newcomer.shell(block.text), block, "nobody is signed up")
+
+
+def npm_install(newcomer, block):
+    newcomer.shell(block.text)
+
+
+def main():
+    readme, guide = blocks("README.md"), blocks("docs/getting-started.md")
+    for name in ROOT.glob("docs/*.md"):
+        if name.name != "getting-started.md":
+            check(not blocks(f"docs/{name.name}"), name.name, "its blocks are run by nothing")
+    first, banner, requests, script, server, installed, deployed, folders, *figures = readme
+    # Figures, which `tests/bench/run` and the benchmarks print.
+    check([block.kind for block in figures] == ["text"] * 4, readme[-1], "these are blocks that nothing runs")
+    load, npm, browser, on_server, send, page, typed, curl = guide
+
+    with tempfile.TemporaryDirectory() as folder:
+        newcomer = Newcomer(pathlib.Path(folder))
+        started, banner = start(newcomer, first, banner)
+        with started as lines:
+            is_shown(lines, banner)
+            first_requests(newcomer, requests)
+            keys(newcomer, load)
+            npm_install(newcomer, npm)
+            check(npm.text.strip() in (ROOT / "README.md").read_text(), npm, "the README installs another version of the SDK")
+            sdk(newcomer, script)
+            in_a_browser(newcomer, browser)
+            on_a_server(newcomer, on_server)
+            by_email(newcomer, browser, send, page, typed)
+            without_the_sdk(newcomer, curl)
+            mail_server(newcomer, server)
+            install(newcomer, installed)
+            deploy(newcomer, deployed)
+            map_of_folders(newcomer, folders)
+    print(f"{len(readme) + len(guide) - len(figures)} blocks of README.md and docs/ do what they say")
+
+
+if __name__ == "__main__":
+    started_at = time.monotonic()
+    main()
+    print(f"in {time.monotonic() - started_at:.0f} s")
