@@ -48,7 +48,7 @@ impl Entropy {
         uuid::Builder::from_unix_timestamp_millis(millis, &self.bytes()).into_uuid()
     }
 
-    /// 45 characters of lower-case Crockford base32, 225 random bits: codes, refresh tokens and keys (WIRE.md, decision 7).
+    /// 45 characters of lower-case Crockford base32, 225 random bits: codes, refresh tokens and keys.
     pub fn code(&self) -> SecretString {
         let bytes: [u8; 45] = self.bytes();
         let text: String = bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect();

@@ -1,4 +1,4 @@
-//! Sign-ins that wait for their second factor: what every sign-in answers for a user who has one (WIRE.md §5.3).
+//! Sign-ins that wait for their second factor: what every sign-in answers for a user who has one.
 
 use secrecy::ExposeSecret as _;
 use shared::App;

@@ -1,4 +1,4 @@
-//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: starts an OAuth flow with a provider (SPEC.md, Endpoints; WIRE.md §5.4).
+//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: starts an OAuth flow with a provider.
 //!
 //! Everything is checked before the user leaves: client, provider, URLs, token. What the callback needs is stored under the digest of a
 //! random state, for ten minutes; the PKCE verifier is sealed. In redirect mode a cookie ties the flow to the browser (RFC 9700 §4.7).

@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/otp/sign-in/check-code`: says whether a sign-in code would be accepted, without redeeming it.
 //!
-//! It counts an attempt like a sign-in does; otherwise it would be an oracle for guessing (WIRE.md, decision 4).
+//! It counts an attempt like a sign-in does; otherwise it would be an oracle for guessing.
 
 use axum::extract::State;
 use deserr::Deserr;

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email, and ends all sessions. Whoever proves by it an
 //! address that nobody had proved becomes the owner of the account ([`ownership`](shared::model::ownership)).
 //!
-//! The password is checked before the code is redeemed, so that one that is too short burns nothing (WIRE.md, decision 7). What strangers
+//! The password is checked before the code is redeemed, so that one that is too short burns nothing. What strangers
 //! guessed wrong closes nothing any more: the owner signs in with the new password at once.
 
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! `GET /api/v1/auth/sessions`: the live sessions of a user, newest first, in pages (SPEC.md, List sessions; WIRE.md, decision 5).
+//! `GET /api/v1/auth/sessions`: the live sessions of a user, newest first, in pages.
 
 use axum::extract::State;
 use deserr::Deserr;
@@ -51,7 +51,7 @@ pub struct Pagination {
     next_cursor: Option<String>,
 }
 
-/// A session (SPEC.md, Resources).
+/// A session.
 #[derive(Serialize, ToSchema)]
 pub struct SessionView {
     id: SessionId,

@@ -1,4 +1,4 @@
-//! Interface A: the public content of a site (SPEC.md, Interface A). Four reads of what the last publication wrote; they need no
+//! Interface A: the public content of a site. Four reads of what the last publication wrote; they need no
 //! credentials, take no query and change nothing. `shared::content_api` gives their answers validators, cache rules and errors.
 //!
 //! Before the first publication there are no apps and no posts, and the site is known by its address alone.

@@ -1,6 +1,6 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels a mail until it is being sent (SPEC.md, Endpoints).
+//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels a mail until it is being sent.
 //!
-//! State check and write are one conditional update (WIRE.md, decision 15): when a worker moved the entry meanwhile, the rule decides
+//! State check and write are one conditional update: when a worker moved the entry meanwhile, the rule decides
 //! again on what it is now.
 
 use axum::extract::State;

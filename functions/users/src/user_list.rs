@@ -1,4 +1,4 @@
-//! `GET /api/v1/users`: the users of the project by the time of their sign-up, in pages (WIRE.md §6.4).
+//! `GET /api/v1/users`: the users of the project by the time of their sign-up, in pages.
 //!
 //! There is no index for words, so a search passes over the list. It reads a bounded part of it for each page: a page may be short, or
 //! empty, and have a `next_cursor` nevertheless; who follows it misses nobody.

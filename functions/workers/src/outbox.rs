@@ -1,4 +1,4 @@
-//! One step of the outbox: everything that is due moves on as far as it can (WIRE.md §7.3 and §7.4). What is due is prepared, until it
+//! One step of the outbox: everything that is due moves on as far as it can. What is due is prepared, until it
 //! stands in its project's queue; then each queue is served as far as its project's quota goes.
 
 use futures_util::future::BoxFuture;

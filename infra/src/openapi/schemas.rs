@@ -29,8 +29,8 @@ fn described(operation: &Operation) -> impl Iterator<Item = &Described> {
     bodies(operation).chain(&operation.description.path).chain(&operation.description.query)
 }
 
-/// What has no other fields than those that it names: bodies (WIRE.md, decision 16) but for the few that ignore others, and all of
-/// interface A (SPEC.md). Answers of interface B may grow.
+/// What has no other fields than those that it names: bodies but for the few that ignore others, and all of
+/// interface A. Answers of interface B may grow.
 fn closed_roots(operation: &Operation) -> impl Iterator<Item = &Described> {
     let is_content = operation.route.interface == Interface::Content;
     operation

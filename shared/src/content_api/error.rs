@@ -1,4 +1,4 @@
-//! The errors of interface A: exactly `code`, `message`, `hint` and `documentation_url` (SPEC.md, Errors).
+//! The errors of interface A: exactly `code`, `message`, `hint` and `documentation_url`.
 //!
 //! A handler knows which problem it has, and only the layer knows the site whose documentation explains it. So a handler answers the
 //! bare [`Problem`], and the layer writes the body. Whoever answers outside of the layer calls [`Problem::answer`].

@@ -1,4 +1,4 @@
-//! Interface A: what its operations share (SPEC.md, Interface A; WIRE.md, decision 17). Everything is public and cacheable.
+//! Interface A: what its operations share. Everything is public and cacheable.
 //!
 //! A handler answers `Result<Json<Data<T>>, Problem>`; the [`layer()`] around it writes errors, validators and cache rules.
 

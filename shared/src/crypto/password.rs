@@ -1,4 +1,4 @@
-//! Password hashes: argon2id as PHC strings (WIRE.md, decision 9), and bcrypt for imported accounts.
+//! Password hashes: argon2id as PHC strings, and bcrypt for imported accounts.
 //!
 //! The parameters travel with each hash, so a weaker one is noticed at sign-in and replaced.
 //!

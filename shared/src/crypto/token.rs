@@ -1,4 +1,4 @@
-//! Access tokens: JWT signed with ES256 (WIRE.md §3.1), one key per audience, derived from the deployment secret. While that is being
+//! Access tokens: JWT signed with ES256, one key per audience, derived from the deployment secret. While that is being
 //! replaced, tokens of the previous one are believed, and its keys are published.
 //!
 //! A key is derived, not stored: there is nothing to create, to read at a cold start or to lose, and every instance has the same.

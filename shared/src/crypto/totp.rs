@@ -1,4 +1,4 @@
-//! Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 30 seconds and 6 digits, which is what every app makes (WIRE.md §5.3).
+//! Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 30 seconds and 6 digits, which is what every app makes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! Who is at the other end: the address of the client, and its place when our distribution vouches for it (WIRE.md, decision 11).
+//! Who is at the other end: the address of the client, and its place when our distribution vouches for it.
 //!
 //! The address comes from the connection (gateway) or from API Gateway's context (Lambda), never from `X-Forwarded-For`, which anybody
 //! can write.

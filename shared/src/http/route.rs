@@ -56,7 +56,7 @@ pub enum Verb {
     Delete,
 }
 
-/// Which of the two interfaces an operation belongs to (SPEC.md).
+/// Which of the two interfaces an operation belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interface {
     /// A: public content.

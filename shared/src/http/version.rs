@@ -1,4 +1,4 @@
-//! The version in a path: `/api/latest/…` means `/api/v1/…` for every operation (WIRE.md §1.1).
+//! The version in a path: `/api/latest/…` means `/api/v1/…` for every operation.
 //!
 //! The runners rewrite the path before anything is matched, so that an operation has one path. API Gateway has one route for both as
 //! well: its keys take any version (see [`gateway_path`]), and a version that is neither is a path that no operation has.

@@ -16,7 +16,7 @@ use crate::product_api::limits;
 use crate::store::release_links::{self, ReleaseLink};
 use crate::store::{self, Write, codes, outbox};
 
-/// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code` (SPEC.md, Endpoints). How many
+/// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code`. How many
 /// a recipient may get depends on the access by which it is asked for.
 pub fn writes(
     app: &App,

@@ -1,5 +1,5 @@
 //! From sources to a mail: MiniJinja fills them in, the theme goes around the body, MJML becomes HTML, and the text part is derived from
-//! the HTML when there is none (WIRE.md, decision 13).
+//! the HTML when there is none.
 //!
 //! A template is a stranger's program: it has fuel, its output a limit, and it cannot reach anything but its context. What these do not
 //! bound, its memory and its time, does the process that it runs in ([`super::sandbox`]).

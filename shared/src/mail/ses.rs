@@ -1,7 +1,7 @@
 //! Sending through Amazon SES (API version 2).
 //!
 //! SES has no key of idempotency: a request that was cut off after it left may or may not have been taken, so its outcome is final and
-//! unknown (WIRE.md, decision 14). Tried again is only what SES refused for now, and what never reached it.
+//! unknown. Tried again is only what SES refused for now, and what never reached it.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -80,7 +80,7 @@ impl Ses {
         .because(causes(error))
     }
 
-    /// What it means that SES answered with an error: the classes are those of WIRE.md §7.4.
+    /// What it means that SES answered with an error, in the outbox's classes of failures.
     fn refusal(&self, code: &str, status: u16) -> Outcome {
         match (code, status) {
             ("TooManyRequestsException" | "LimitExceededException" | "ThrottlingException" | "Throttling", _) | (_, 429) => {

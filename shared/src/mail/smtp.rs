@@ -1,7 +1,7 @@
 //! Sending through a project's own mail server (RFC 5321, RFC 6409).
 //!
 //! Up to the answer to DATA nothing went out, so what fails by then may be tried again. From the first byte of the message on it may have:
-//! unless the server answers, the outcome is unknown and final (WIRE.md, decision 14). The classes of failures are those of WIRE.md §7.4.
+//! unless the server answers, the outcome is unknown and final.
 //!
 //! A project's administrators name the server, so it is trusted with its own mails and nothing else: it is at a public address
 //! ([`public_address`]), proves its name by a certificate before it sees a password or a mail, has a bounded time and says a bounded

@@ -1,4 +1,4 @@
-//! Contact channels: what becomes of a user when one is added, changed or removed (WIRE.md §5.6).
+//! Contact channels: what becomes of a user when one is added, changed or removed.
 //!
 //! Whatever is done, a user has at most [`MAX_CHANNELS`], none twice, and at most one that is primary. Removing a channel never makes
 //! another one primary or used for signing in: which address stands for somebody is their own choice. So a user may be left with neither,

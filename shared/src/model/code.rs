@@ -1,4 +1,4 @@
-//! One-time codes (WIRE.md §4, decision 7): 45 characters, of which people type the first six and the app keeps the rest, the nonce.
+//! One-time codes: 45 characters, of which people type the first six and the app keeps the rest, the nonce.
 
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
@@ -10,7 +10,7 @@ use super::id::{ChannelId, UserId};
 use super::user::User;
 use crate::crypto::digest::Digest;
 
-/// Length of a code in characters (SPEC.md, Limits).
+/// Length of a code in characters.
 pub const LENGTH: usize = 45;
 /// How many of them a person types.
 const TYPED: usize = 6;

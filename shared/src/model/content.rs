@@ -1,4 +1,4 @@
-//! The public content of a site (SPEC.md, Interface A): exactly these fields.
+//! The public content of a site: exactly these fields.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

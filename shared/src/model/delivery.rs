@@ -1,4 +1,4 @@
-//! How a project's mails fared: what is counted, over which times, and what may be sent by that (WIRE.md §7.4 and §7.6).
+//! How a project's mails fared: what is counted, over which times, and what may be sent by that.
 //!
 //! Mails are counted by the minute in which something became of them, so a window of an hour is an hour and not what a clock's hour
 //! happens to have left. A window has the current minute and those before it.

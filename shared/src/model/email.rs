@@ -15,7 +15,7 @@ pub struct Email(String);
 #[error("must be an e-mail address")]
 pub struct InvalidEmail;
 
-/// Longest address that is accepted, in characters (WIRE.md §1.5).
+/// Longest address that is accepted, in characters.
 const MAX_LENGTH: usize = 256;
 
 impl Email {

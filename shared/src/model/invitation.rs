@@ -10,7 +10,7 @@ use super::project::ProjectConfig;
 use super::user::{RestrictedReason, User};
 use crate::crypto::digest::Digest;
 
-/// How long an invitation may be accepted (WIRE.md, decision 7).
+/// How long an invitation may be accepted.
 pub const LIFE: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// An invitation, as the table holds it: once under its id, and once under its code.

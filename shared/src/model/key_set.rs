@@ -1,4 +1,4 @@
-//! Sets of API keys (WIRE.md §9.1): keys that were made together, and are revoked and expire together.
+//! Sets of API keys: keys that were made together, and are revoked and expire together.
 //!
 //! A key is shown once, when it is made. The set keeps what tells its keys apart for people, the last four characters.
 

@@ -1,4 +1,4 @@
-//! Limits: how much one may do in a span of time (WIRE.md, decision 18).
+//! Limits: how much one may do in a span of time.
 //!
 //! An operation says in its route which [`Limit`] it is under; a [`Rule`] says who is counted, and a [`Rate`] of the deployment how much
 //! is let through. Windows are fixed: one counter for each subject and window, so that one conditional update both counts and decides,
@@ -108,7 +108,7 @@ impl Rule {
         Self::WriteServer,
     ];
 
-    /// Its name, the limit that it is a part of, its rate in WIRE.md, decision 18, and what it counts.
+    /// Its name, the limit that it is a part of, its standard rate, and what it counts.
     #[rustfmt::skip]
     const fn row(self) -> (&'static str, Limit, Rate, &'static str) {
         match self {

@@ -1,4 +1,4 @@
-//! What a project's mails are made from: templates, themes and drafts (WIRE.md §7.6, decision 13).
+//! What a project's mails are made from: templates, themes and drafts.
 //!
 //! The mails that the service itself sends are templates with fixed ids, and so is the theme that every project begins with. A project
 //! changes one by writing its own under that id, and gets ours back by deleting it.

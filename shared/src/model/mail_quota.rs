@@ -1,4 +1,4 @@
-//! How many mails a project may send now: a bucket of tokens, one for each mail, that fills at the rate of the project (WIRE.md §7.4).
+//! How many mails a project may send now: a bucket of tokens, one for each mail, that fills at the rate of the project.
 //!
 //! A full bucket holds what the project may send in an hour. So the mails of a quiet hour go at once, as people wait for their codes,
 //! and in no hour more than twice its rate goes out.

@@ -1,4 +1,4 @@
-//! The mail server of a project's own (WIRE.md §9.2).
+//! The mail server of a project's own.
 //!
 //! Its password is written and never read: who reads the setting gets [`HIDDEN_PASSWORD`] in its place, as published SDKs want something
 //! there, and who sends that back, or no password, keeps the one that there is. That goes for the same host, port and user alone: another

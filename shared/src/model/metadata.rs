@@ -1,4 +1,4 @@
-//! Metadata: JSON objects that an app keeps with a user, at most 32 KiB each (WIRE.md, decision 16).
+//! Metadata: JSON objects that an app keeps with a user, at most 32 KiB each.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

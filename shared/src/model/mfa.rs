@@ -1,4 +1,4 @@
-//! The second factor: the secret of an authenticator app, and sign-ins that wait for its code (WIRE.md §5.3).
+//! The second factor: the secret of an authenticator app, and sign-ins that wait for its code.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::crypto::seal::{Error, Sealed, Sealer};
 use crate::crypto::totp::TotpSecret;
 use crate::entropy::Entropy;
 
-/// How long a sign-in waits for its second factor (WIRE.md §4).
+/// How long a sign-in waits for its second factor.
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
 
 /// The second factor of a user.

@@ -1,4 +1,4 @@
-//! The e-mail outbox: one entry is one mail, from the request for it to what became of it (WIRE.md §7, decisions 13 to 16).
+//! The e-mail outbox: one entry is one mail, from the request for it to what became of it.
 //!
 //! An entry has one [`Stage`]; being paused is a flag beside it, so that a resumed entry continues where it was. Every move is a line of
 //! [`super::outbox_status::TRANSITIONS`], and a method that takes the entry and gives the next one or refuses; the store writes the
@@ -250,7 +250,7 @@ pub struct Rendered {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub at: Millis,
-    /// A class that users of the API may rely on, such as `TEMPORARY` (WIRE.md §7.4).
+    /// A class that users of the API may rely on, such as `TEMPORARY`.
     pub class: String,
     /// What failed, in our words.
     pub message: String,
@@ -326,7 +326,7 @@ impl OutboxEntry {
         }
     }
 
-    /// Who comes first in the queue of a project: the greater number (WIRE.md §7.4).
+    /// Who comes first in the queue of a project: the greater number.
     pub fn priority(&self) -> u8 {
         (if self.is_high_priority { 100 } else { 0 }) + (if self.category == Category::Transactional { 10 } else { 0 })
     }

@@ -1,4 +1,4 @@
-//! What the outside may do with an entry of the outbox until it is being sent (SPEC.md, States and transitions; WIRE.md §7.2).
+//! What the outside may do with an entry of the outbox until it is being sent.
 
 use deserr::Deserr;
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! The fifteen states of an entry of the outbox, and every way from one to another (WIRE.md §7.1 to §7.3).
+//! The fifteen states of an entry of the outbox, and every way from one to another.
 //!
 //! [`TRANSITIONS`] is the law: a move that it does not name for a state is not made, and the walks of the tests fail when a move leads
 //! to a state that it does not name.
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-/// The state of an entry on the wire (WIRE.md §7.1); the first seven can be edited.
+/// The state of an entry on the wire; the first seven can be edited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -167,7 +167,7 @@ impl Status {
         }
     }
 
-    /// SPEC.md, States and transitions.
+    /// The transitions that users of the API may make.
     pub fn is_editable(self) -> bool {
         self.allows(Move::Patch)
     }

@@ -1,4 +1,4 @@
-//! Every move of an entry, by users and by workers (WIRE.md §7.2 to §7.4).
+//! Every move of an entry, by users and by workers.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};

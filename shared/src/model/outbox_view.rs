@@ -1,4 +1,4 @@
-//! An entry of the outbox on the wire: the fields that its state has, and no other (WIRE.md §7.1).
+//! An entry of the outbox on the wire: the fields that its state has, and no other.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The moves that workers make with an entry of the outbox (WIRE.md §7.3). Each gives the next entry, or `None` when the entry is not
+//! The moves that workers make with an entry of the outbox. Each gives the next entry, or `None` when the entry is not
 //! where that move begins; the worker then leaves it alone.
 
 use jiff::{SignedDuration, Timestamp};
@@ -181,7 +181,7 @@ fn is_over(started_at: i64, lease: SignedDuration, now: Timestamp) -> bool {
     Timestamp::from_millisecond(started_at).map_or(true, |started| after(started, lease) <= now)
 }
 
-/// 20 s, doubled with each failure, times 0.5 to 1.5 (WIRE.md §7.4); `jitter` is from 0 to 1.
+/// 20 s, doubled with each failure, times 0.5 to 1.5; `jitter` is from 0 to 1.
 fn backoff(failures: u32, jitter: f64) -> SignedDuration {
     SignedDuration::from_secs_f64((0.5 + jitter) * 20.0 * f64::from(2_u32.pow(failures.min(10) + 1)))
 }

@@ -1,4 +1,4 @@
-//! Permissions of a project: what they are called, what each contains, and who gets which by default (WIRE.md §9.3, `rbac`).
+//! Permissions of a project: what they are called, what each contains, and who gets which by default (`rbac`).
 //!
 //! A permission of a team counts within that team, one of the project everywhere. A permission may contain others of its scope, and
 //! whoever has it has those. The system's own permissions begin with `$`, contain nothing, and decide what a client may do with a team.

@@ -1,11 +1,11 @@
-//! Where a request came from: the address, and what the distribution says of its place (WIRE.md, decision 11).
+//! Where a request came from: the address, and what the distribution says of its place.
 
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The `last_used_at_end_user_ip_info` of a session (SPEC.md, Resources). Only the address is always known.
+/// The `last_used_at_end_user_ip_info` of a session. Only the address is always known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {

@@ -1,4 +1,4 @@
-//! Projects and their settings (WIRE.md §9.2, §9.3).
+//! Projects and their settings.
 
 use std::collections::BTreeMap;
 
@@ -125,7 +125,7 @@ pub struct SessionSettings {
 }
 
 impl Default for SessionSettings {
-    /// 365 days, and 30 days without use (WIRE.md, decision 10).
+    /// 365 days, and 30 days without use.
     fn default() -> Self {
         Self { max_age_seconds: 365 * 86_400, max_idle_seconds: 30 * 86_400 }
     }
@@ -148,7 +148,7 @@ impl SessionSettings {
     }
 }
 
-/// What happens when a provider's account has an address that another account signs in with (WIRE.md §5.4).
+/// What happens when a provider's account has an address that another account signs in with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]
@@ -226,7 +226,7 @@ impl EmailConfig {
 }
 
 impl Project {
-    /// A new project with the defaults of WIRE.md §9.2.
+    /// A new project with the defaults.
     pub fn new(id: ProjectId, display_name: &str, now: Timestamp) -> Self {
         Self {
             id,
@@ -244,7 +244,7 @@ impl Project {
         }
     }
 
-    /// The project whose users own projects through their teams (WIRE.md §9.4): everybody begins with a team, and may create more.
+    /// The project whose users own projects through their teams: everybody begins with a team, and may create more.
     pub fn internal(now: Timestamp) -> Self {
         let config = ProjectConfig {
             magic_link_enabled: true,

@@ -1,4 +1,4 @@
-//! Changes of a project's settings, as an administrator sends them (WIRE.md §9.2). Everything is checked before anything is changed.
+//! Changes of a project's settings, as an administrator sends them. Everything is checked before anything is changed.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What clients and administrators read of a project (WIRE.md §9.2). Client ids and secrets of providers, and the password of a mail server,
+//! What clients and administrators read of a project. Client ids and secrets of providers, and the password of a mail server,
 //! are settings to write, never to read.
 
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! A user's accounts at OAuth providers: what becomes of them when one is added, changed or removed (WIRE.md §5.4).
+//! A user's accounts at OAuth providers: what becomes of them when one is added, changed or removed.
 //!
 //! An account belongs to one user of a project, whether it signs in or only gives access tokens. Nobody may lock themselves out: what a
 //! user changes of its own leaves it a way to sign in. A server may take the last one, as it may give another.

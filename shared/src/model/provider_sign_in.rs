@@ -1,4 +1,4 @@
-//! Who signs in by an account at a provider (WIRE.md §5.4, account resolution). Pure: what is known goes in, one decision comes out.
+//! Who signs in by an account at a provider. Pure: what is known goes in, one decision comes out.
 
 use super::email::Email;
 use super::id::UserId;

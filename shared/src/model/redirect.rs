@@ -1,4 +1,4 @@
-//! Which URLs a project's users may be sent to (WIRE.md §4.1). An open redirect gives away codes, so what is not clearly trusted is not.
+//! Which URLs a project's users may be sent to. An open redirect gives away codes, so what is not clearly trusted is not.
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};

@@ -1,4 +1,4 @@
-//! Sessions: what a refresh token stands for (WIRE.md §3.3, decision 10).
+//! Sessions: what a refresh token stands for.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};

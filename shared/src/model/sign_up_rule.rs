@@ -1,4 +1,4 @@
-//! Rules about who may sign up (WIRE.md §9.3, `auth.signUpRules`): conditions in the Common Expression Language, the first that is true
+//! Rules about who may sign up (`auth.signUpRules`): conditions in the Common Expression Language, the first that is true
 //! decides.
 //!
 //! | variable | type | value |

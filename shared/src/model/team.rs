@@ -1,4 +1,4 @@
-//! Teams and their members (WIRE.md §5.8).
+//! Teams and their members.
 
 use std::collections::BTreeSet;
 

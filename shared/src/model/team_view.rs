@@ -1,4 +1,4 @@
-//! What a client and a server read of a team (WIRE.md §5.8).
+//! What a client and a server read of a team.
 
 use serde::Serialize;
 use utoipa::openapi::schema::AnyOfBuilder;

@@ -1,4 +1,4 @@
-//! Which users a list has (WIRE.md §6.4).
+//! Which users a list has.
 
 use super::id::UserId;
 use super::project::ProjectConfig;

@@ -1,4 +1,4 @@
-//! What a request may say of a user (WIRE.md §6.2): one list of fields, of which each kind of request takes its own.
+//! What a request may say of a user: one list of fields, of which each kind of request takes its own.
 //!
 //! A field that a request may not set is as unknown to it as one that does not exist, and every problem of a body is told at once.
 

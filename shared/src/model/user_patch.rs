@@ -1,4 +1,4 @@
-//! What a change of a user makes of it (WIRE.md §6.2). Pure: whoever changes a user applies it again when somebody else was faster.
+//! What a change of a user makes of it. Pure: whoever changes a user applies it again when somebody else was faster.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! What a client and a server read of a user (WIRE.md §6.1).
+//! What a client and a server read of a user.
 
 use jiff::Timestamp;
 use serde::Serialize;

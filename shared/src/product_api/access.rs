@@ -1,4 +1,4 @@
-//! Who asks, and what they may do: the headers of a request become an [`Access`], in the order of WIRE.md §1.4, the first failure wins.
+//! Who asks, and what they may do: the headers of a request become an [`Access`], in a fixed order, the first failure wins.
 //!
 //! An operation that takes `Access<Server>` cannot run without the server key, or the admin access token of somebody who owns the project.
 //! Authentication costs one round trip: project, key, user, session and what the request names are one `BatchGetItem`, beside which the
@@ -237,7 +237,7 @@ fn echoed(id: &str) -> &str {
 }
 
 impl<'a> Headers<'a> {
-    /// Steps 3 to 9 of WIRE.md §1.4.
+    /// What can be refused without a look at the table, the first failure of all: headers, access type, ids, the tokens.
     fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, KnownError> {
         // Also in a gateway, which has the secret, so that it answers as a function does.
         let verifies = route.is_none_or(|route| route.uses_secret);

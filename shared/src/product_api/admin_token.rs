@@ -1,4 +1,4 @@
-//! The admin access token (WIRE.md §1.4, step 11b): a user of the project `internal` opens what its teams own, at every access type.
+//! The admin access token: a user of the project `internal` opens what its teams own, at every access type.
 //!
 //! Unlike other access tokens it does not outlive its session: who opens a whole project is looked at with every request. The owning team
 //! is known once the project is read. Mostly it is the one that the user has selected, which the token names: then the proof is read with

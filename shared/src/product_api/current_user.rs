@@ -82,7 +82,7 @@ impl Allowed {
 }
 
 impl AccessToken {
-    /// Steps 7 and 8 of WIRE.md §1.4.
+    /// The checks of an access token: whose it is, and whether it is still good.
     pub(super) fn read(token: &str, project: &str, headers: &HeaderMap, app: &App) -> Result<Self, KnownError> {
         let claims = app.signer.verify(token, app.clock.now()).map_err(token_error)?;
         if claims.project_id.as_str() != project {

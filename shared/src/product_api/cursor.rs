@@ -1,4 +1,4 @@
-//! Cursors: opaque, and bound to the project and the list that they came from (WIRE.md, decision 6).
+//! Cursors: opaque, and bound to the project and the list that they came from.
 //!
 //! A cursor is a sealed position, so nobody can read, change or carry it elsewhere.
 

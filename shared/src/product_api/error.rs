@@ -1,6 +1,6 @@
 //! The errors of interface B: the variant is the `code`, its fields are the `details`, its message is the `error`.
 //!
-//! Codes, statuses and details are the contract (WIRE.md §2.2, decisions 2 and 3); the sentences are ours and may change.
+//! Codes, statuses and details are the contract; the sentences are ours and may change.
 //! What each code means and what to do about it is in [`catalog`].
 
 mod catalog;
@@ -221,7 +221,7 @@ pub enum KnownError {
     #[error("the project sends faster already, until {expires_at}")]
     EmailCapacityBoostAlreadyActive { expires_at: String },
 
-    // Codes of our own (WIRE.md, decision 2): in the body alone.
+    // Codes of our own: in the body alone.
     #[error("there is nothing at this path")]
     RouteNotFound,
     #[error("the path does not have this method")]
@@ -377,7 +377,7 @@ impl KnownError {
             | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
             | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported | TeamPermissionRequired { .. }
             | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,
-            // SPEC.md: insufficient permission yields 403.
+            // Insufficient permission.
             InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | InternalProjectStays | MagicLinkNotEnabled
             | ReauthenticationRequired | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
             | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,

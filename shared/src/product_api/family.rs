@@ -1,4 +1,4 @@
-//! The three header families (WIRE.md, decision 1): `x-service-*` of the specification, and the two that the published SDKs send.
+//! The three header families: `x-service-*` of the specification, and the two that the published SDKs send.
 //! They are synonyms; a header that is given in two families with two values is an error.
 
 use http::HeaderMap;

@@ -1,4 +1,4 @@
-//! What a request brings: path, query and body, read as a whole, with every problem named (WIRE.md §1.5).
+//! What a request brings: path, query and body, read as a whole, with every problem named.
 
 use std::convert::Infallible;
 use std::fmt::{Display, Write as _};

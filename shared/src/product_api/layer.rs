@@ -20,7 +20,7 @@ use crate::App;
 use crate::http::{RequestId, Route};
 use crate::store::retry;
 
-/// Largest body, in bytes (WIRE.md, decision 16).
+/// Largest body, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// Wraps an operation of interface B.
@@ -41,7 +41,7 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     .await
 }
 
-/// Wraps what answers where no operation is: whatever the body, there is no such path or method (WIRE.md §1.4, step 1).
+/// Wraps what answers where no operation is: whatever the body, there is no such path or method.
 pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next) -> Response {
     answered(&app, request, |request| next.run(request)).await
 }

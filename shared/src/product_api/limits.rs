@@ -1,4 +1,4 @@
-//! How requests are counted (WIRE.md, decision 18), and what a refused one is told.
+//! How requests are counted, and what a refused one is told.
 //!
 //! What is counted by who sends a request is counted where the request proves its access, at the same time as the table is read for the
 //! proof: no operation can forget it, and it costs no round trip. The servers of a project are counted together after the proof;

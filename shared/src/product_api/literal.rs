@@ -4,7 +4,7 @@ use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// How visible a bot challenge was. There is no bot check here: the fields are accepted and mean nothing (WIRE.md §5).
+/// How visible a bot challenge was. There is no bot check here: the fields are accepted and mean nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]

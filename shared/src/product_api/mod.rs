@@ -1,4 +1,4 @@
-//! Interface B: what every one of its operations shares (SPEC.md, Interface B; WIRE.md §1 and §2).
+//! Interface B: what every one of its operations shares.
 //!
 //! The layer around an operation reads the body once, before anything is decided, and shapes the answer: error envelope, the header
 //! families' own names, the status that old clients want overridden, CORS, and the headers of security.

@@ -1,4 +1,4 @@
-//! Boosts: for some hours a project sends faster (WIRE.md §7.6).
+//! Boosts: for some hours a project sends faster.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|

@@ -1,4 +1,4 @@
-//! The three families of header names: synonyms, mixed or not (WIRE.md, decision 1).
+//! The three families of header names: synonyms, mixed or not.
 
 use secrecy::ExposeSecret as _;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Who asks: the order in which a request is judged (WIRE.md §1.4), whatever the operation.
+//! Who asks: the order in which a request is judged, whatever the operation.
 
 mod admin_tokens;
 mod answers;

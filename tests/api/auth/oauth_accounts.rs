@@ -1,4 +1,4 @@
-//! Whose account it is: merging, linking, upgrading, signing up (WIRE.md §5.4, account resolution).
+//! Whose account it is: merging, linking, upgrading, signing up.
 
 use serde_json::{Value, json};
 use support::TestApp;

@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: where each of the seven editable states goes (WIRE.md §7.2).
+//! `PATCH /api/v1/emails/outbox/{id}`: where each of the seven editable states goes.
 
 use serde_json::{Value, json};
 use shared::model::outbox::Status;

@@ -1,4 +1,4 @@
-//! `GET /api/v1/emails/outbox/{id}`: the fields of every state, and no other (WIRE.md §7.1, decision 13).
+//! `GET /api/v1/emails/outbox/{id}`: the fields of every state, and no other.
 
 use std::collections::BTreeSet;
 

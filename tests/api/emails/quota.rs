@@ -1,4 +1,4 @@
-//! How many mails a project may send, and which go first (WIRE.md §7.4).
+//! How many mails a project may send, and which go first.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};

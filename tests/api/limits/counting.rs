@@ -1,4 +1,4 @@
-//! The numbers of WIRE.md, decision 18, and that requests which come at once are counted as those that come one after another.
+//! The standard numbers, and that requests which come at once are counted as those that come one after another.
 
 use serde_json::json;
 use shared::model::limit::{Limits, Rule};

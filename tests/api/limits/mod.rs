@@ -1,4 +1,4 @@
-//! Limits (WIRE.md, decision 18): how much is let through, who is counted, and what a refused request is told.
+//! Limits: how much is let through, who is counted, and what a refused request is told.
 
 mod codes;
 mod counting;

@@ -1,4 +1,4 @@
-//! Users whom an administrator restricts: what their tokens say and where they may go (WIRE.md, decision 10).
+//! Users whom an administrator restricts: what their tokens say and where they may go.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,4 +1,4 @@
-//! The second half of an OAuth flow (WIRE.md §5.4, callback): the state is taken, the provider's code becomes an account, the account a
+//! The second half of an OAuth flow: the state is taken, the provider's code becomes an account, the account a
 //! user, and the user is sent to the app with a code of ours; or with the reason why not.
 
 pub(crate) mod account;

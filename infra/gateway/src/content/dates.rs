@@ -1,4 +1,4 @@
-//! When a post was published: written as an author likes, published as RFC 3339 in UTC with seconds (WIRE.md, decision 17).
+//! When a post was published: written as an author likes, published as RFC 3339 in UTC with seconds.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

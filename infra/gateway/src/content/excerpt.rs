@@ -5,7 +5,7 @@ use pulldown_cmark::{Event, Options, Parser, TagEnd};
 
 use super::source::collapsed;
 
-/// In characters, the ellipsis included (WIRE.md, decision 17).
+/// In characters, the ellipsis included.
 pub(super) const MAX_CHARACTERS: usize = 200;
 
 pub(super) fn of_markdown(markdown: &str) -> String {

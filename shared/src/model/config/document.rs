@@ -21,7 +21,7 @@ use crate::model::theme::ThemeId;
 use crate::oauth::catalog;
 use crate::product_api::input::Problems;
 
-/// The values of a configuration that says nothing (WIRE.md §9.3), but for what is none then.
+/// The values of a configuration that says nothing, but for what is none then.
 pub(super) fn defaults() -> Value {
     let (ours, sessions) = (MailDocuments::default(), SessionSettings::default());
     json!({

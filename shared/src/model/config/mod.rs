@@ -1,4 +1,4 @@
-//! The settings of a project as one configuration (WIRE.md §9.3), whose keys are paths with dots.
+//! The settings of a project as one configuration, whose keys are paths with dots.
 //!
 //! A project keeps each setting once; the configuration and its levels are views of the same settings, each of the keys that it may hold
 //! ([`Level`]). To change some of them, the settings are written down as a configuration, keys are put in or taken out, and what that makes
