@@ -106,7 +106,7 @@ impl Service {
                     Err(error) => tracing::error!(%error, "the outbox worker cannot read the table"),
                 }
                 tokio::select! {
-                    () = engine.outbox_changed() => {}
+                    () = engine.outbox_changed() => tokio::time::sleep(APART).await,
                     () = tokio::time::sleep(PATROL) => {}
                     _ = stop.changed() => {}
                 }
@@ -125,6 +125,9 @@ async fn recover(app: &App, inbox: &Inbox) {
     }
 }
 
+/// How long the outbox worker leaves a new email alone. A request that sends none, as the address is unknown, must not be answered sooner
+/// than one whose email is rendered and sent beside it.
+const APART: Duration = Duration::from_millis(25);
 /// How often deletions that were begun are looked for.
 const ENDINGS: Duration = Duration::from_secs(10);
 /// How long a step of them takes at most.
