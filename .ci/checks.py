@@ -77,6 +77,7 @@ def checks(long):
         Check("sdk", "tests/sdk/run", after=["build", "node packages"]),
         Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"]),
         Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"]),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "node packages"]),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
         Check("packaging", "tests/packaging/run", after=["node packages"]),
         Check("ses", "tests/ses/run", after=["build"]),
@@ -200,6 +201,10 @@ def environment():
         "PATH": os.pathsep.join(paths),
         "TARGET": str(cache.target()),
         "CARGO_TERM_COLOR": "never",
+        # Nothing is compiled twice here, and nobody reads a stack: without what is for that, all programs are linked in half the time.
+        "CARGO_INCREMENTAL": "0",
+        "CARGO_PROFILE_DEV_DEBUG": "0",
+        "CARGO_PROFILE_DEV_STRIP": "debuginfo",
         "RUST_BACKTRACE": "0",
         "CHROMIUM": os.environ.get("CHROMIUM", "/usr/bin/chromium"),
         # Built once, by the check of that name.

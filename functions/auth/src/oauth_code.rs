@@ -44,7 +44,7 @@ pub(crate) fn user_of(code: &SecretString) -> Option<UserId> {
 
 /// What a redeemed code leads to.
 enum Next {
-    Session(NewSession),
+    Session(Box<NewSession>),
     SecondFactor(KnownError),
 }
 
@@ -148,7 +148,7 @@ impl Redemption {
             None => {
                 writes.extend(session.writes(project)?);
                 writes.extend(sign_in_notice::write(app, project, &after, place).await?);
-                Next::Session(session)
+                Next::Session(Box::new(session))
             }
         };
         let outcome = match upgrade {
