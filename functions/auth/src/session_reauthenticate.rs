@@ -104,7 +104,7 @@ async fn by_password(app: &App, access: &Access<Client>, current: &CurrentUser, 
 async fn by_totp(app: &App, access: &Access<Client>, current: &CurrentUser, code: &str) -> Result<Proof, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
     let totp = user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
-    let failures = Failures::of(app, project, &format!("second factor of {}", user.id));
+    let failures = Failures::of_second_factor(app, project, user.id);
     let Some(step) = totp.check(&app.sealer, project, user.id, code.trim(), app.clock.now())? else {
         failures.count().await?;
         return Err(KnownError::InvalidTotpCode.into());

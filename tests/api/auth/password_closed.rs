@@ -12,6 +12,7 @@ use super::oauth_callback::{TOKEN, ada, exchange_of, flow, parameter, start};
 
 const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
 const UPDATE: &str = "/api/v1/auth/password/update";
+const PROVE: &str = "/api/v1/auth/sessions/current/reauthenticate";
 const ADA: &str = "ada@example.com";
 const RIGHT: &str = "correct horse battery";
 const NEW: &str = "a better horse battery";
@@ -140,11 +141,15 @@ async fn a_thief_of_a_session_has_a_hundred_guesses_at_the_old_password() {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
     let change = |old: &str| json!({ "old_password": old, "new_password": NEW });
-    for _ in 0..100 {
-        let answer = app.signed_in(&ada).post(UPDATE, change("wrong horse battery")).await;
-        assert_error(&answer, 400, "PASSWORD_CONFIRMATION_MISMATCH");
+    let prove = |password: &str| json!({ "password": password });
+    for _ in 0..50 {
+        for (path, body) in [(UPDATE, change("wrong horse battery")), (PROVE, prove("wrong horse battery"))] {
+            assert_error(&app.signed_in(&ada).post(path, body).await, 400, "PASSWORD_CONFIRMATION_MISMATCH");
+        }
     }
-    assert_error(&app.signed_in(&ada).post(UPDATE, change(RIGHT)).await, 400, "PASSWORD_CONFIRMATION_MISMATCH");
+    for (path, body) in [(UPDATE, change(RIGHT)), (PROVE, prove(RIGHT))] {
+        assert_error(&app.signed_in(&ada).post(path, body).await, 400, "PASSWORD_CONFIRMATION_MISMATCH");
+    }
     // The owner signs in as before.
     app.sign_in(ADA).await;
 }
