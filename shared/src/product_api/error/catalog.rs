@@ -253,7 +253,7 @@ catalog! {
     UserHasPassword: "The user has a password already.",
         "Update it with `POST /api/v1/auth/password/update`.";
     ReauthenticationRequired: "The project requires a fresh proof of the user for this change.",
-        "Ask for the password, a code of the authenticator app or an emailed code, and send it to `POST /auth/sessions/current/reauthenticate`.";
+        "Ask for the password or a code, and send it to `POST /auth/sessions/current/reauthenticate`.";
     UserDeletionNotEnabled: "The project does not let users delete themselves.",
         "Turn on `users.allowClientUserDeletion`, or delete the user with server access.";
     PrimaryEmailRequired: "The user has no primary address.",
