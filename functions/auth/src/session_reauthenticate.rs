@@ -43,6 +43,7 @@ pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/aut
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct Reauthenticate {
+    /// The user's password.
     #[deserr(default)]
     password: Option<Password>,
     /// Six digits of the authenticator app.
