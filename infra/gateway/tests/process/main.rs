@@ -18,3 +18,4 @@ mod reseal;
 mod serve;
 mod support;
 mod transfer;
+mod users;
