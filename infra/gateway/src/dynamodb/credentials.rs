@@ -1,5 +1,6 @@
 //! The credentials that open `--dynamodb-port`.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::bail;
@@ -53,7 +54,10 @@ impl Credentials {
             ("AWS_ACCESS_KEY_ID", &self.id),
             ("AWS_SECRET_ACCESS_KEY", self.secret.expose_secret()),
         ];
-        let text: String = lines.into_iter().map(|(name, value)| format!("{EXPORT}{name}={}\n", quoted(value))).collect();
+        let mut text = String::new();
+        for (name, value) in lines {
+            let _ = writeln!(text, "{EXPORT}{name}={}", quoted(value));
+        }
         write_private(file, &text)
     }
 }

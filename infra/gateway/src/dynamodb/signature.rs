@@ -1,5 +1,7 @@
 //! Signatures of version 4, as AWS describes them ("Create a signed AWS API request"), in an `Authorization` header.
 
+use std::fmt::Write as _;
+
 use jiff::{SignedDuration, Timestamp};
 use ring::{digest, hmac};
 use secrecy::ExposeSecret as _;
@@ -84,7 +86,7 @@ fn canonical(request: &Parts, signed: &str, body: &[u8]) -> Option<String> {
     let mut headers = String::new();
     for name in signed.split(';') {
         let values: Option<Vec<String>> = request.headers.get_all(name).iter().map(|value| Some(squeezed(value.to_str().ok()?))).collect();
-        headers += &format!("{name}:{}\n", values?.join(","));
+        let _ = writeln!(headers, "{name}:{}", values?.join(","));
     }
     Some(format!("{}\n/\n\n{headers}\n{signed}\n{}", request.method, sha256(body)))
 }
@@ -103,7 +105,10 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 #[cfg(test)]

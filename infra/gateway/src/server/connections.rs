@@ -160,13 +160,13 @@ fn network(address: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
-    fn address(text: &str) -> Option<IpAddr> {
-        Some(text.parse().unwrap())
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
     }
 
     /// Admits a connection that ends when it is asked to.
     async fn admit(connections: &Arc<Connections>, from: &str) -> Option<Arc<Connection>> {
-        let place = connections.admit(address(from)).await?;
+        let place = connections.admit(Some(address(from))).await?;
         let connection = Arc::clone(&place.connection);
         tokio::spawn(async move {
             place.connection.evicted().await;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn count(connections: &Connections, from: &str) -> usize {
-        connections.open().by_id.values().filter(|entry| entry.from == address(from)).count()
+        connections.open().by_id.values().filter(|entry| entry.from == Some(address(from))).count()
     }
 
     #[tokio::test]

@@ -48,19 +48,19 @@ fn headers_bodies_and_idle_connections_have_their_time() {
     let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]));
     let api = gateway.port();
     let table: u16 = gateway.line("DynamoDB").rsplit_once(':').unwrap().1.parse().unwrap();
-    let cases: [(&str, u16, &'static [u8], &'static [u8], u64, &str); 7] = [
-        ("a header that drips", api, HALF, b"x", 10, ""),
-        ("a header that stops", api, HALF, b"", 10, ""),
-        ("silence", api, b"", b"", 10, ""),
-        ("a header at the table", table, HALF, b"x", 10, ""),
-        ("a body that drips", api, UPLOAD, b" ", 30, "HTTP/1.1 408 "),
-        ("a body at the table", table, b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n", b"", 30, "HTTP/1.1 408 "),
-        ("an idle connection", api, REQUEST, b"", 75, "HTTP/1.1 200 "),
-    ];
-    let waiting = cases.map(|(what, port, first, drip, seconds, answer)| {
+    let case = |what: &'static str, port: u16, first: &'static [u8], drip: &'static [u8], seconds: u64, answer: &'static str| {
         let closed = thread::spawn(move || seconds_until_closed(port, first, drip));
         (what, closed, seconds, answer)
-    });
+    };
+    let waiting = [
+        case("a header that drips", api, HALF, b"x", 10, ""),
+        case("a header that stops", api, HALF, b"", 10, ""),
+        case("silence", api, b"", b"", 10, ""),
+        case("a header at the table", table, HALF, b"x", 10, ""),
+        case("a body that drips", api, UPLOAD, b" ", 30, "HTTP/1.1 408 "),
+        case("a body at the table", table, b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n", b"", 30, "HTTP/1.1 408 "),
+        case("an idle connection", api, REQUEST, b"", 75, "HTTP/1.1 200 "),
+    ];
     // A connection is for many requests, however long after each other.
     let mut kept = connect(api);
     for pause in [15, 20, 0] {

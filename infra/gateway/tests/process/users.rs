@@ -11,13 +11,13 @@ const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
 const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
 const PASSWORD: &str = "correct horse battery";
 
-fn account(email: &str, password: &str) -> Option<Value> {
-    Some(json!({ "email": email, "password": password }))
+fn account(email: &str, password: &str) -> Value {
+    json!({ "email": email, "password": password })
 }
 
 /// Asks as a client of `internal`.
-async fn internal(gateway: &Gateway, path: &str, body: Option<Value>) -> (u16, Value) {
-    gateway.client("internal", Method::POST, path, body).await
+async fn internal(gateway: &Gateway, path: &str, body: Value) -> (u16, Value) {
+    gateway.client("internal", Method::POST, path, Some(body)).await
 }
 
 fn password(printed: &str) -> &str {
@@ -32,17 +32,17 @@ async fn nobody_signs_up_at_internal_until_the_operator_says_so() {
     let refused = internal(&gateway, SIGN_UP, account("eve@example.com", PASSWORD)).await;
     assert_eq!((refused.0, &refused.1["code"]), (400, &json!("SIGN_UP_NOT_ENABLED")));
     let code = json!({ "email": "eve@example.com", "callback_url": "http://localhost:3000/" });
-    let refused = internal(&gateway, "/api/v1/auth/otp/send-sign-in-code", Some(code)).await;
+    let refused = internal(&gateway, "/api/v1/auth/otp/send-sign-in-code", code).await;
     assert_eq!((refused.0, &refused.1["code"]), (400, &json!("SIGN_UP_NOT_ENABLED")));
     // Who is anonymous owns nothing, and becomes nobody else there.
-    let anonymous = internal(&gateway, "/api/v1/auth/anonymous/sign-up", Some(json!({}))).await.1;
+    let anonymous = internal(&gateway, "/api/v1/auth/anonymous/sign-up", json!({})).await.1;
     let headers = [
         ("x-stack-project-id", "internal"),
         ("x-stack-access-type", "client"),
         ("x-stack-access-token", anonymous["access_token"].as_str().unwrap()),
         ("x-stack-allow-anonymous-user", "true"),
     ];
-    let upgraded = gateway.send(Method::POST, SIGN_UP, &headers, account("eve@example.com", PASSWORD)).await;
+    let upgraded = gateway.send(Method::POST, SIGN_UP, &headers, Some(account("eve@example.com", PASSWORD))).await;
     assert_eq!(upgraded.json::<Value>().await.unwrap()["code"], "SIGN_UP_NOT_ENABLED");
 
     // The first user, while the gateway runs, with a team that may own projects.
@@ -83,7 +83,7 @@ async fn a_user_of_any_project_is_made_with_a_password_that_is_read() {
     let create = |email: &str, password: &str| with_password(password, &[email, "--project", &project, "--data", &data]);
     let printed = succeeds(&create("ada@example.com", PASSWORD));
     assert!(printed.contains("ada@example.com") && !printed.contains("password"), "{printed}");
-    let signed_in = gateway.client(&project, Method::POST, SIGN_IN, account("ada@example.com", PASSWORD)).await;
+    let signed_in = gateway.client(&project, Method::POST, SIGN_IN, Some(account("ada@example.com", PASSWORD))).await;
     assert_eq!(signed_in.0, 200, "{}", signed_in.1);
 
     assert!(fails(&create("ada@example.com", "another good password")).contains("ada@example.com"));
