@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 API, TABLE, WATCH = 8792, 8793, 8794
 SECRET = "a deployment secret of this test alone"
 KEY = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc"
+TABLE_KEY_ID = "gatelet-test"
 MUST_SUCCEED = {
     "auth-otp-check-sign-in-code", "auth-otp-send-sign-in-code", "auth-password-sign-up", "content-get-app", "content-get-site",
     "content-list-apps", "content-list-blog-posts", "edge-backend-urls", "edge-check-feature-support", "edge-check-version", "edge-health",
@@ -52,6 +53,8 @@ def start(folder):
         "GATELET_SECRET_SERVER_KEY": "ssk_" + KEY,
         "GATELET_SUPER_SECRET_ADMIN_KEY": "sak_" + KEY,
         "GATELET_SECRET": SECRET,
+        "GATELET_DYNAMODB_ACCESS_KEY_ID": TABLE_KEY_ID,
+        "GATELET_DYNAMODB_SECRET_ACCESS_KEY": KEY,
     }
     arguments = ["--data", folder, "--listen", f"127.0.0.1:{API}", "--dynamodb-port", str(TABLE)]
     gateway = subprocess.Popen([GATEWAY, *arguments], env={**os.environ, **keys}, stdout=subprocess.DEVNULL)
@@ -63,8 +66,8 @@ def start(folder):
         "GATELET_STAGE": "test",
         "AWS_LAMBDA_LOG_LEVEL": "trace",
         "AWS_REGION": "local",
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_ACCESS_KEY_ID": TABLE_KEY_ID,
+        "AWS_SECRET_ACCESS_KEY": KEY,
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{TABLE}",
     }
     command = ["cargo-lambda", "lambda", "watch", "--invoke-address", "127.0.0.1", "--invoke-port", str(WATCH), "--ignore-changes"]

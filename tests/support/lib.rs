@@ -223,10 +223,13 @@ impl TestApp {
         assert_eq!(answer.status(), 200, "{}", answer.text());
     }
 
-    /// The project whose users own projects: creates it, and gives its keys.
+    /// The project whose users own projects: creates it, lets people sign up there, and gives its keys.
     pub async fn internal_project(&self) -> Keys {
         let keys = Keys::generate(&self.app.entropy, ProjectId::internal());
         keys.install(&self.app.store, &self.app.clock, &self.app.entropy).await.unwrap();
+        let mut row = self.app.store.project(&keys.project_id).await.unwrap().unwrap();
+        row.project.config.sign_up_enabled = true;
+        self.app.store.update_project(&row.project, row.version).await.unwrap();
         keys
     }
 

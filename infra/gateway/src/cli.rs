@@ -10,16 +10,20 @@ mod project;
 mod reseal;
 mod serve;
 mod transfer;
+mod user;
 
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
+use shared::App;
 use shared::clock::Clock;
 use shared::crypto::deployment_secret::DeploymentSecret;
+use shared::crypto::password::Hasher;
 use shared::crypto::seal::Sealer;
 use shared::entropy::Entropy;
-use shared::settings::{base_url, deployment_secret, variable};
+use shared::model::limit::Limits;
+use shared::settings::{self, Settings, base_url, deployment_secret, variable};
 use shared::store::Store;
 
 use crate::aws::Aws;
@@ -59,6 +63,9 @@ enum Command {
     /// Create projects, and read and change their settings
     #[command(subcommand)]
     Project(project::Command),
+    /// Create users
+    #[command(subcommand)]
+    User(user::Command),
     /// Publish the public content of the site
     #[command(subcommand)]
     Content(content::Command),
@@ -83,6 +90,7 @@ impl Cli {
             None => serve::run(&self.target, self.serve).await,
             Some(Command::Serve(options)) => serve::run(&self.target, options).await,
             Some(Command::Project(command)) => command.run(&Tools::open(&self.target).await?).await,
+            Some(Command::User(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Content(command)) => command.run(&self.target).await,
             Some(Command::Export(command)) => command.run(&self.target).await,
             Some(Command::Import(command)) => command.run(&self.target).await,
@@ -101,6 +109,7 @@ impl Cli {
 pub(crate) struct Tools {
     pub(crate) store: Store,
     pub(crate) sealer: Sealer,
+    secret: DeploymentSecret,
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
 }
@@ -121,7 +130,28 @@ impl Tools {
                 (engine.store(), secret.map_or_else(|| data.secret(&Entropy::system()), Ok)?)
             }
         };
-        Ok(Self { store, sealer: Sealer::new(&secret), clock: Clock::system(), entropy: Entropy::system() })
+        Ok(Self { store, sealer: Sealer::new(&secret), secret, clock: Clock::system(), entropy: Entropy::system() })
+    }
+
+    /// What operations work with, for a command that does what an operation does. It answers and sends nothing, so its URLs name nothing.
+    pub(crate) fn app(&self) -> anyhow::Result<App> {
+        let url = "http://localhost".to_owned();
+        let settings = Settings {
+            sender: settings::sender(&url)?,
+            site_url: url.clone(),
+            api_url: url,
+            secret: self.secret.clone(),
+            origin_secret: None,
+            access_token_life: settings::access_token_life()?,
+            limits: Limits::off(),
+            stage: None,
+            mails_per_hour: None,
+            trust_viewer_headers: false,
+            development: true,
+            allow_private_issuers: false,
+            provider_stand_in: None,
+        };
+        Ok(App::new(settings, self.store.clone(), self.clock.clone(), self.entropy.clone(), Hasher::default()))
     }
 }
 

@@ -19,9 +19,10 @@ const DATABASE: &str = "gatelet.db";
 const INBOX: &str = "inbox.db";
 const KEYS: &str = "keys.env";
 const SECRET: &str = "secret";
+const DYNAMODB: &str = "dynamodb.env";
 const LOCK: &str = "lock";
 /// What a gateway writes into its folder, besides what `SQLite` keeps beside a database.
-const FILES: [&str; 5] = [DATABASE, INBOX, KEYS, SECRET, LOCK];
+const FILES: [&str; 6] = [DATABASE, INBOX, KEYS, SECRET, DYNAMODB, LOCK];
 /// The inbox of an older version.
 const MAILS: &str = "mails";
 
@@ -43,8 +44,7 @@ pub struct Holder {
 impl Data {
     /// The folder, created when it is not there. Files that an older version left readable for others are closed.
     pub fn create(folder: &Path) -> anyhow::Result<Self> {
-        let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        created.with_context(|| format!("the data folder {} cannot be created", folder.display()))?;
+        private_folder(folder).with_context(|| format!("the data folder {} cannot be created", folder.display()))?;
         let data = Self(folder.to_owned());
         // Found out now, with a clear message, and not by the first request.
         data.close().with_context(|| format!("the data folder {} cannot be written", folder.display()))?;
@@ -138,6 +138,11 @@ impl Data {
         self.0.join(KEYS)
     }
 
+    /// How other processes reach the engine of a gateway that serves it.
+    pub fn dynamodb_file(&self) -> PathBuf {
+        self.0.join(DYNAMODB)
+    }
+
     /// The deployment secret, made at the first start.
     pub fn secret(&self, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
         let path = self.0.join(SECRET);
@@ -192,8 +197,17 @@ fn created(path: PathBuf) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
+/// Creates a folder that its owner alone may enter, whatever the umask; one that is there stays as it is.
+pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    std::fs::set_permissions(path, Permissions::from_mode(0o700))
+}
+
 /// Opens a file that its owner alone may read, created when it is not there, whatever the umask.
-fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
+pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     let file = options.create(true).mode(0o600).open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(file)
@@ -202,7 +216,9 @@ fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
 /// Writes a file that its owner alone may read, whole or not at all.
 pub(crate) fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = || {
-        let draft = path.with_extension("new");
+        let mut draft = path.as_os_str().to_owned();
+        draft.push(".new");
+        let draft = PathBuf::from(draft);
         let mut file = private(&draft, OpenOptions::new().write(true).truncate(true))?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;

@@ -14,6 +14,7 @@ use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_types::body::SdkBody;
+use bytes::Bytes;
 use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::de::DeserializeOwned;
@@ -132,7 +133,23 @@ impl Engine {
         self.store.clone()
     }
 
-    /// The engine itself, to serve it over HTTP.
+    /// Answers a call of another process: a status of HTTP, and the body.
+    pub(crate) async fn call(&self, operation: &str, body: Bytes) -> (u16, String) {
+        let touches_outbox = touches_outbox(operation, &body);
+        let (database, operation) = (self.database.clone(), operation.to_owned());
+        let answer = tokio::task::spawn_blocking(move || dispatch(&database, &operation, &body, true)).await;
+        match answer.unwrap_or_else(|error| Err(DynoxideError::InternalServerError(error.to_string()))) {
+            Ok(body) => {
+                if touches_outbox {
+                    self.outbox_changed.notify_one();
+                }
+                (200, body)
+            }
+            Err(error) => (error.status_code(), error.to_json()),
+        }
+    }
+
+    /// The engine itself, for tests.
     pub fn database(&self) -> Database {
         self.database.clone()
     }
@@ -175,8 +192,7 @@ impl HttpConnector for Connector {
                 body = asking_for_capacity(&body)?;
             }
             let sent = body.clone();
-            let reads = matches!(operation.as_str(), "GetItem" | "BatchGetItem" | "Query" | "Scan" | "DescribeTable");
-            let touches_outbox = !reads && body.windows(3).any(|window| window == b"\"M#");
+            let (reads, touches_outbox) = (reads(&operation), touches_outbox(&operation, &body));
             let database = connector.database.clone();
             let loses_answers = connector.observer.is_some();
             let result = if reads {
@@ -208,6 +224,18 @@ impl HttpConnector for Connector {
             }
         })
     }
+}
+
+fn reads(operation: &str) -> bool {
+    matches!(
+        operation,
+        "GetItem" | "BatchGetItem" | "TransactGetItems" | "Query" | "Scan" | "DescribeTable" | "DescribeTimeToLive" | "ListTables"
+    )
+}
+
+/// Whether an operation writes to a partition of the outbox, as far as its body tells.
+fn touches_outbox(operation: &str, body: &[u8]) -> bool {
+    !reads(operation) && body.windows(3).any(|window| window == b"\"M#")
 }
 
 fn asking_for_capacity(body: &[u8]) -> Result<Vec<u8>, ConnectorError> {
@@ -245,11 +273,18 @@ fn dispatch(database: &Database, operation: &str, body: &[u8], loses_answers: bo
             request.client_request_token = request.client_request_token.filter(|_| loses_answers);
             database.transact_write_items(request)
         }),
+        "TransactGetItems" => answer(body, |request| database.transact_get_items(request)),
         "BatchWriteItem" => answer(body, |request| database.batch_write_item(request)),
         "CreateTable" => answer(body, |request| database.create_table(request)),
         "UpdateTable" => answer(body, |request| database.update_table(request)),
         "DescribeTable" => answer(body, |request| database.describe_table(request)),
+        "ListTables" => answer(body, |request| database.list_tables(request)),
         "UpdateTimeToLive" => answer(body, |request| database.update_time_to_live(request)),
+        "DescribeTimeToLive" => answer(body, |request| database.describe_time_to_live(request)),
+        "ListStreams" => answer(body, |request| database.list_streams(request)),
+        "DescribeStream" => answer(body, |request| database.describe_stream(request)),
+        "GetShardIterator" => answer(body, |request| database.get_shard_iterator(request)),
+        "GetRecords" => answer(body, |request| database.get_records(request)),
         _ => Err(DynoxideError::ValidationException(format!("{operation} is not an operation that Gatelet uses"))),
     }
 }

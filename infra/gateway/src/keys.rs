@@ -30,7 +30,7 @@ pub struct Keys {
 
 const PROJECT_ID: &str = "GATELET_PROJECT_ID";
 /// What the lines of `keys.env` begin with: a shell that sources the file passes the keys on to what it starts.
-const EXPORT: &str = "export ";
+pub(crate) const EXPORT: &str = "export ";
 
 /// Which of the projects keys are for: how they are called in the environment and in `keys.env`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Saved {
         Self(file.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default())
     }
 
-    fn value(&self, name: &str) -> Option<String> {
+    pub(crate) fn value(&self, name: &str) -> Option<String> {
         // Files of an older version have no `export`.
         let mut values = self.0.lines().map(|line| line.strip_prefix(EXPORT).unwrap_or(line));
         values.find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(unquoted))
@@ -174,7 +174,7 @@ impl Keys {
 }
 
 /// A value as a shell reads it: the file can be sourced.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=@%,".contains(&byte));
     if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
@@ -192,10 +192,17 @@ fn is_key(text: &str) -> bool {
 /// The project whose users own projects, or one to develop with: password and magic link on, sign-up on, localhost allowed.
 fn first_project(id: &ProjectId, now: Timestamp) -> Project {
     if id.is_internal() {
-        return Project::internal(now);
+        return closed_internal(now);
     }
     let config = ProjectConfig { magic_link_enabled: true, ..ProjectConfig::default() };
     Project { config, ..Project::new(id.clone(), "Development", now) }
+}
+
+/// The project `internal` as it begins, here and on AWS: whoever signs up may create projects, so that is for the operator to decide.
+pub(crate) fn closed_internal(now: Timestamp) -> Project {
+    let mut project = Project::internal(now);
+    project.config.sign_up_enabled = false;
+    project
 }
 
 #[cfg(test)]

@@ -160,10 +160,12 @@ async fn logged(request: Request, next: Next) -> Response {
     response
 }
 
-/// Puts the address of the connection where handlers look for it, and names the path as its route does.
+/// Puts the address of the connection where handlers look for it, unless the server knows a better one, and names the path as its route does.
 fn as_received(mut request: Request) -> Request {
-    let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| PeerAddress(peer.0.ip()));
-    request.extensions_mut().insert(address.unwrap_or_default());
+    if request.extensions().get::<PeerAddress>().is_none() {
+        let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| PeerAddress(peer.0.ip().to_canonical()));
+        request.extensions_mut().insert(address.unwrap_or_default());
+    }
     *request.uri_mut() = resolved(request.uri());
     request
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
+import { openInternal } from "../support/gateway.js";
 import { world } from "../support/world.js";
 import { launch } from "./chromium.js";
 import { visit } from "./visit.js";
@@ -117,6 +118,7 @@ test("an edit over somebody else's change is refused and told, and keeps what wa
 
 test("emails of every project are listed, and a project's alone", async (t) => {
   await scheduled({ subject: "Of the first project", html: "<p>x</p>" });
+  await openInternal(w.gateway);
   const headers = { "content-type": "application/json", "x-service-access-type": "client", "x-service-project-id": "internal", "x-service-publishable-client-key": w.gateway.internalClientKey };
   const body = JSON.stringify({ email: "owner@example.com", callback_url: "http://localhost:3000/" });
   const sent = await fetch(`${w.gateway.url}/api/v1/auth/otp/send-sign-in-code`, { method: "POST", headers, body });

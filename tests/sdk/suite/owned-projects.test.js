@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { openInternal } from "../support/gateway.js";
 import { PASSWORD, newAddress, ok, throwsCode, world } from "../support/world.js";
 
 const own = process.env.DEPLOYMENT ? { skip: "the project internal of a deployment is its operator's" } : {};
@@ -10,6 +11,7 @@ const w = world();
 
 /** A user of the project whose users own projects. */
 async function owner() {
+  await openInternal(w.gateway);
   const app = w.client({ projectId: "internal", publishableClientKey: w.gateway.internalClientKey });
   ok(await app.signUpWithCredential({ email: newAddress("owner"), password: PASSWORD, noVerificationCallback: true, noRedirect: true }));
   const user = await app.getUser({ or: "throw" });

@@ -32,6 +32,21 @@ export async function startGateway(settings = {}) {
   return { ...printed, mails: `${printed.url}/inbox/api/messages`, stop: () => stop(child, exited, () => log) };
 }
 
+/** Lets people sign up at the project `internal`, as its operator. */
+export async function openInternal({ url, internalAdminKey }) {
+  const answer = await fetch(`${url}/api/v1/internal/projects/current`, {
+    method: "PATCH",
+    headers: {
+      "content-type": "application/json",
+      "x-stack-access-type": "admin",
+      "x-stack-project-id": "internal",
+      "x-stack-super-secret-admin-key": internalAdminKey,
+    },
+    body: JSON.stringify({ config: { sign_up_enabled: true } }),
+  });
+  if (answer.status !== 200) throw new Error(`sign-up cannot be opened: ${answer.status} ${await answer.text()}`);
+}
+
 /** A project in the table of the deployment, whose settings are what they are. */
 function newProject(binary, settings) {
   if (Object.keys(settings).length) throw new Error("a test with settings of its own needs a gateway of its own");

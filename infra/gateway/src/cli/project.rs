@@ -17,7 +17,7 @@ use shared::store::projects::ProjectRow;
 use tokio::time::Instant;
 
 use super::Tools;
-use crate::keys::{Keys, Role, Saved};
+use crate::keys::{Keys, Role, Saved, closed_internal};
 
 /// How long the command deletes what a project had; a worker goes on where it ends.
 const PURGE: Duration = Duration::from_secs(60);
@@ -83,9 +83,7 @@ fn parse_id(id: &str) -> anyhow::Result<ProjectId> {
 }
 
 async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<()> {
-    let mut project = Project::internal(tools.clock.now());
-    // Whoever signs up may create projects, so that is for the operator to decide.
-    project.config.sign_up_enabled = false;
+    let mut project = closed_internal(tools.clock.now());
     if let Some(name) = name {
         project.display_name = name;
     }

@@ -1,11 +1,11 @@
 //! `gateway serve`: starts the service and stops it cleanly.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
-use dynoxide::Database;
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
 use shared::clock::Clock;
@@ -23,10 +23,12 @@ use super::listen::{Listen, bind};
 use super::{Target, log, site_url};
 use crate::content;
 use crate::data::Data;
+use crate::dynamodb::{self, Credentials};
 use crate::engine::Engine;
 use crate::inbox::Inbox;
 use crate::keys::{Keys, Role, Saved};
 use crate::pages::Private;
+use crate::server::{Connections, Network, Proxies, Server};
 use crate::service::{Parts, Service};
 
 #[derive(Args, Clone)]
@@ -36,9 +38,14 @@ pub(super) struct Options {
     /// Keep everything in memory: nothing is left when the gateway stops
     #[arg(long)]
     memory: bool,
-    /// Serve the embedded DynamoDB engine on this port of the same address, for other processes
+    /// Serve the embedded DynamoDB engine on this port, for other processes of this machine. They sign with the credentials that the start
+    /// prints and `dynamodb.env` in the data folder has; `GATELET_DYNAMODB_ACCESS_KEY_ID` and `GATELET_DYNAMODB_SECRET_ACCESS_KEY` fix them
     #[arg(long, value_name = "PORT")]
     dynamodb_port: Option<u16>,
+    /// Take the client's address from `X-Forwarded-For` where the request comes from this network of proxies, as in 10.0.0.0/8; may be
+    /// repeated. Leaves out the pages that show keys and emails, as `--no-pages` does. `GATELET_TRUSTED_PROXIES` takes several with commas
+    #[arg(long = "trusted-proxy", value_name = "CIDR")]
+    trusted_proxies: Vec<Network>,
     /// How often one may do things: `standard` as in a deployment, `generous` for a hundred times that, or `off`. `GATELET_LIMIT_SIGN_IN=60/600`
     /// and the like set single limits, in requests and seconds
     #[arg(long, value_name = "MODE", env = "GATELET_LIMITS", default_value = "generous")]
@@ -62,12 +69,13 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     if cfg!(panic = "abort") {
         tracing::warn!("this binary has the profile of functions, where a panic ends the process: build it with --profile gateway");
     }
+    let trusted = trusted_proxies(&options)?;
     // The ports first: nothing is created for a gateway that cannot answer.
     let folder = Some(target.data.as_path()).filter(|_| !options.memory);
     let listener = bind(options.listen.address(), folder, "--port").await?;
     let address = listener.local_addr()?;
     let dynamodb = match options.dynamodb_port {
-        Some(port) => Some(bind(SocketAddr::new(address.ip(), port), None, "--dynamodb-port").await?),
+        Some(port) => Some(bind(SocketAddr::new(loopback(address.ip()), port), None, "--dynamodb-port").await?),
         None => None,
     };
     let (clock, entropy) = (clock(options.clock_ahead), Entropy::system());
@@ -101,14 +109,70 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         saved.write(file, [(&keys, Role::First), (&internal, Role::Internal)])?;
     }
     content::publish_sample_once(&engine.store()).await?;
-    let private_pages = (!options.no_pages).then(|| Private { keys: keys.clone(), keys_file: keys_file.clone() });
+    let dynamodb = dynamodb.map(|listener| Dynamodb::new(listener, &engine, data.as_ref(), &entropy)).transpose()?;
+    let shows_pages = !options.no_pages && trusted.is_empty();
+    let private_pages = shows_pages.then(|| Private { keys: keys.clone(), keys_file: keys_file.clone() });
     let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), private_pages };
     let service = Service::new(parts);
     let signal = stop_signal().context("signals cannot be caught")?;
-    print_start(&service.app.settings, &keys, &internal, data.as_ref().filter(|_| !is_new));
+    print_start(&service.app.settings, shows_pages, &keys, &internal, data.as_ref().filter(|_| !is_new));
+    if let Some(dynamodb) = &dynamodb {
+        dynamodb.print();
+    }
     // Others than this process may have been sending when the engine was theirs, too.
     let sends_alone = dynamodb.is_none() && !was_shared;
-    serve(service, smtp, sends_alone, listener, dynamodb.map(|listener| (listener, engine.database())), signal).await
+    let connections = Connections::by_descriptors();
+    let tables = dynamodb.map(|dynamodb| dynamodb.server(Arc::clone(&connections)));
+    let proxies = Proxies::new(&trusted);
+    let api = Server { listener, router: service.router.clone(), connections, proxies };
+    serve(service, smtp, sends_alone, api, tables, signal).await
+}
+
+/// The networks of the command line, or else of the environment.
+fn trusted_proxies(options: &Options) -> anyhow::Result<Vec<Network>> {
+    match variable("GATELET_TRUSTED_PROXIES").filter(|_| options.trusted_proxies.is_empty()) {
+        Some(text) => {
+            let parsed = |one: &str| one.trim().parse::<Network>().map_err(|error| anyhow!("GATELET_TRUSTED_PROXIES: {one:?}: {error}"));
+            text.split(',').map(parsed).collect()
+        }
+        None => Ok(options.trusted_proxies.clone()),
+    }
+}
+
+/// The table is for this machine, wherever the API answers.
+fn loopback(address: IpAddr) -> IpAddr {
+    if address.is_loopback() { address } else { IpAddr::V4(Ipv4Addr::LOCALHOST) }
+}
+
+/// The engine at a port of its own.
+struct Dynamodb {
+    listener: TcpListener,
+    endpoint: String,
+    credentials: Credentials,
+    engine: Engine,
+}
+
+impl Dynamodb {
+    fn new(listener: TcpListener, engine: &Engine, data: Option<&Data>, entropy: &Entropy) -> anyhow::Result<Self> {
+        let endpoint = format!("http://{}", listener.local_addr()?);
+        let file = data.map(Data::dynamodb_file);
+        let credentials = Credentials::choose(file.as_deref(), entropy)?;
+        if let Some(file) = &file {
+            credentials.write(file, &endpoint)?;
+        }
+        Ok(Self { listener, endpoint, credentials, engine: engine.clone() })
+    }
+
+    fn print(&self) {
+        print_line("AWS key ID", &self.credentials.id);
+        print_line("AWS secret key", self.credentials.secret.expose_secret());
+        print_line("DynamoDB", &self.endpoint);
+    }
+
+    fn server(self, connections: Arc<Connections>) -> Server {
+        let router = dynamodb::router(self.engine, self.credentials);
+        Server { listener: self.listener, router, connections, proxies: Proxies::default() }
+    }
 }
 
 fn open_inbox(data: Option<&Data>, clock: &Clock) -> anyhow::Result<Inbox> {
@@ -152,12 +216,15 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
     })
 }
 
-fn print_start(settings: &Settings, keys: &Keys, internal: &Keys, saved: Option<&Data>) {
-    let url = &settings.api_url;
+fn print_line(label: &str, value: &str) {
+    println!("  {label:<15}  {value}");
+}
+
+fn print_start(settings: &Settings, shows_pages: bool, keys: &Keys, internal: &Keys, saved: Option<&Data>) {
+    let (url, line) = (&settings.api_url, print_line);
     println!("Gatelet answers at {url}");
-    let line = |label: &str, value: &str| println!("  {label:<15}  {value}");
-    let pages = [("API", "/api/v1"), ("Docs", "/docs"), ("API reference", "/docs/api"), ("Inbox", "/inbox"), ("Outbox", "/outbox")];
-    for (label, path) in pages {
+    let private = [("Inbox", "/inbox"), ("Outbox", "/outbox")].into_iter().filter(|_| shows_pages);
+    for (label, path) in [("API", "/api/v1"), ("Docs", "/docs"), ("API reference", "/docs/api")].into_iter().chain(private) {
         line(label, &format!("{url}{path}"));
     }
     line("Project", keys.project_id.as_str());
@@ -178,23 +245,17 @@ async fn serve(
     service: Service,
     smtp: Smtp,
     sends_alone: bool,
-    listener: TcpListener,
-    dynamodb: Option<(TcpListener, Database)>,
+    api: Server,
+    tables: Option<Server>,
     signal: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     let (stop, stopped) = watch::channel(false);
     let worker = service.spawn_worker(smtp, sends_alone, stopped.clone());
     service.spawn_endings(stopped.clone());
-    if let Some((listener, database)) = dynamodb {
-        println!("  DynamoDB         http://{}", listener.local_addr()?);
-        tokio::spawn(dynoxide::server::serve_on(listener, database));
+    if let Some(tables) = tables {
+        tokio::spawn(tables.run(stopped.clone()));
     }
-    let make_service = service.router.into_make_service_with_connect_info::<SocketAddr>();
-    let mut ended = stopped;
-    let server = axum::serve(listener, make_service).with_graceful_shutdown(async move {
-        let _ = ended.changed().await;
-    });
-    let server = tokio::spawn(server.into_future());
+    let server = tokio::spawn(api.run(stopped));
     signal.await;
     println!("Stopping: running requests finish");
     stop.send_replace(true);
@@ -202,7 +263,7 @@ async fn serve(
     let finished = async { (server.await, worker.await) };
     match tokio::time::timeout(GRACE, finished).await {
         Ok((served, worked)) => {
-            served.context("the server failed")?.context("the server failed")?;
+            served.context("the server failed")?;
             worked.context("the outbox worker failed")
         }
         Err(_) => Ok(()),

@@ -5,9 +5,8 @@
 //! in it, and must come along for what is sealed with it.
 
 use std::fmt::Write as _;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
@@ -22,7 +21,7 @@ use shared::store::transfer::Put;
 
 use super::Target;
 use crate::aws::Aws;
-use crate::data::{Data, write_private};
+use crate::data::{Data, private, private_folder, write_private};
 use crate::engine::Engine;
 
 /// How many items are written at once.
@@ -79,8 +78,7 @@ impl Export {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let store = open(target, false).await?;
         let folder = &self.to;
-        let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        created.with_context(|| format!("the folder {} cannot be created", folder.display()))?;
+        private_folder(folder).with_context(|| format!("the folder {} cannot be created", folder.display()))?;
         let mut state = match State::read(folder)? {
             Some(State { sha256: Some(_), .. }) => bail!("{} has a whole export already: name another folder", folder.display()),
             Some(state) => state,
@@ -88,7 +86,7 @@ impl Export {
             None => State::default(),
         };
         let bar = bar("exported", state.items.max(store.estimate().await?), state.items);
-        let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(items_file(folder))?;
+        let mut file = private(&items_file(folder), OpenOptions::new().read(true).write(true))?;
         file.set_len(state.bytes)?;
         file.seek(SeekFrom::End(0))?;
         loop {
@@ -193,8 +191,8 @@ async fn open(target: &Target, create: bool) -> anyhow::Result<Store> {
     if let Some(table) = &target.table {
         return Aws::find().await?.store(table);
     }
-    let data = if create { Data::create(&target.data)? } else { Data::existing(&target.data)? };
-    Ok(Engine::open(Some(&data.database()), &Entropy::system(), None).await?.store())
+    let database = if create { Data::create(&target.data)?.create_database()? } else { Data::existing(&target.data)?.database() };
+    Ok(Engine::open(Some(&database), &Entropy::system(), None).await?.store())
 }
 
 /// A bar on a terminal, and nothing elsewhere.

@@ -60,7 +60,7 @@ pub(super) fn refused(pages: &Pages, refusal: Refusal, request: &Request) -> Res
 
 pub(super) fn check(request: &Request) -> Result<(), Refusal> {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    if !peer.is_some_and(|peer| peer.0.ip().is_loopback()) {
+    if !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) {
         return Err(Refusal::OtherMachine);
     }
     check_headers(request.headers())
@@ -94,7 +94,8 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-fn is_loopback_host(host: &str) -> bool {
+/// Whether the value of a `Host` header is this machine's own name or address.
+pub(crate) fn is_loopback_host(host: &str) -> bool {
     let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit())).map_or(host, |(name, _)| name);
     let name = name.trim_matches(['[', ']']);
     name.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())

@@ -7,7 +7,7 @@
 mod answer;
 mod call;
 mod documents;
-mod guard;
+pub(crate) mod guard;
 mod inbox;
 mod outbox;
 mod outbox_entry;

@@ -107,9 +107,7 @@ async fn the_engine_is_served_to_other_processes() {
     assert!(endpoint.starts_with("http://127.0.0.1:"), "{endpoint}");
     let table = |arguments: &[&str]| {
         let mut command = gateway(&[arguments, &["--table", "gatelet"]].concat());
-        command.env("AWS_ENDPOINT_URL_DYNAMODB", &endpoint).env("AWS_REGION", "local");
-        command.env("AWS_ACCESS_KEY_ID", "x").env("AWS_SECRET_ACCESS_KEY", "y");
-        end_of(command.env("GATELET_SECRET", "a secret of this test, long enough"))
+        end_of(command.envs(first.table_variables()).env("GATELET_SECRET", "a secret of this test, long enough"))
     };
     assert!(succeeds(&table(&["project", "list"])).contains(&first.line("Project")));
     let made = succeeds(&table(&["project", "create", "From outside"]));

@@ -14,8 +14,7 @@ fn deployment() -> Gateway {
 /// Examines with what an operator has set.
 fn doctor(deployment: &Gateway, table: &str, settings: &[(&str, &str)]) -> Output {
     let mut command = gateway(&["doctor", "--table", table]);
-    command.envs([("AWS_REGION", "local"), ("AWS_ACCESS_KEY_ID", "local"), ("AWS_SECRET_ACCESS_KEY", "local")]);
-    command.env("AWS_ENDPOINT_URL", deployment.line("DynamoDB")).env("GATELET_API_URL", &deployment.url).env("GATELET_SECRET", SECRET);
+    command.envs(deployment.table_variables()).env("GATELET_API_URL", &deployment.url).env("GATELET_SECRET", SECRET);
     end_of(command.envs(settings.iter().copied()))
 }
 

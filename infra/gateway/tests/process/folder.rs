@@ -40,7 +40,7 @@ fn the_gateway_that_has_the_port_is_named() {
 fn nobody_else_reads_the_folder_whatever_the_umask() {
     for umask in ["000", "277"] {
         let folder = Folder::new(&format!("umask-{umask}"));
-        let script = format!("umask {umask}; exec \"$0\" --data \"$1\" --port 0");
+        let script = format!("umask {umask}; exec \"$0\" --data \"$1\" --port 0 --dynamodb-port 0");
         let mut command = Command::new("sh");
         command.args(["-c", &script, env!("CARGO_BIN_EXE_gateway"), &folder.data()]).env_clear();
         let gateway = Gateway::spawn(&mut command);
@@ -50,17 +50,33 @@ fn nobody_else_reads_the_folder_whatever_the_umask() {
     }
 }
 
+#[test]
+fn exports_and_what_is_imported_are_their_owners_alone_whatever_the_umask() {
+    let folder = Folder::new("umask-export");
+    drop(Gateway::start(&folder.data()));
+    for umask in ["000", "277"] {
+        let (export, copy) = (folder.path(&format!("export-{umask}")), folder.path(&format!("copy-{umask}")));
+        for arguments in [["export", "--to", &export, "--data", &folder.data()], ["import", "--from", &export, "--data", &copy]] {
+            let mut command = Command::new("sh");
+            command.args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_gateway")]).args(arguments).env_clear();
+            succeeds(&end_of(&mut command));
+        }
+        assert!(files_closed(&export) >= 2 && files_closed(&copy) >= 3);
+    }
+}
+
 /// Every file is its owner's alone, and so is the folder.
 fn assert_closed(folder: &Folder) {
+    let count = files_closed(&folder.data());
+    assert!(count >= 7, "{count} files");
+}
+
+/// How many files a folder has that is its owner's alone with all of them.
+fn files_closed(folder: &str) -> usize {
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(folder.data().as_ref()), 0o700);
-    let mut count = 0;
-    for entry in std::fs::read_dir(folder.data()).unwrap() {
-        let path = entry.unwrap().path();
-        assert_eq!(mode(&path), 0o600, "{}", path.display());
-        count += 1;
-    }
-    assert!(count >= 6, "{count} files");
+    assert_eq!(mode(folder.as_ref()), 0o700, "{folder}");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.inspect(|path| assert_eq!(mode(path), 0o600, "{}", path.display())).count()
 }
 
 #[test]

@@ -12,7 +12,7 @@ use http::Request;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shared::App;
-use shared::aws::{Endpoint, Service};
+use shared::aws::{Credentials, Endpoint, Service};
 use shared::aws_http::AwsHttp;
 use shared::clock::Clock;
 use shared::crypto::password::Hasher;
@@ -32,7 +32,7 @@ fn body(number: usize) -> Value {
 }
 
 /// The function on the table of the gateway.
-fn function(dynamodb: &str) -> Router {
+fn function(first: &Gateway) -> Router {
     let settings = Settings {
         mails_per_hour: None,
         api_url: "http://localhost:9000".to_owned(),
@@ -48,7 +48,8 @@ fn function(dynamodb: &str) -> Router {
         allow_private_issuers: false,
         provider_stand_in: None,
     };
-    let endpoint = Endpoint::local(Service::DynamoDb, dynamodb);
+    let credentials = Credentials::new(first.line("AWS key ID"), first.line("AWS secret key"), None, None, "test");
+    let endpoint = Endpoint::new(Service::DynamoDb, &first.line("DynamoDB"), "local", credentials);
     let store = Store::at(endpoint, AwsHttp::from_env().unwrap(), gateway::engine::TABLE, Entropy::system());
     let app = App::new(settings, store, Clock::system(), Entropy::system(), Hasher::new(64, 1));
     shared::http::router(&app, ROUTE, handle).with_state(app)
@@ -69,7 +70,7 @@ async fn sign_in(function: Router, project: String, number: usize) -> u16 {
 async fn two_processes_on_one_table_let_through_no_more_than_one() {
     let first = ["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0", "--limits", "standard"];
     let first = Gateway::spawn(&mut gateway(&first));
-    let (project, second) = (first.line("Project"), function(&first.line("DynamoDB")));
+    let (project, second) = (first.line("Project"), function(&first));
     let second: Vec<_> = (0..REQUESTS).map(|number| tokio::spawn(sign_in(second.clone(), project.clone(), number))).collect();
     let of_first = (REQUESTS..2 * REQUESTS).map(|number| first.client(&project, Method::POST, ROUTE.path, Some(body(number))));
     let of_first = futures_util::future::join_all(of_first).await;

@@ -3,9 +3,11 @@
 
 mod aws;
 mod commands;
+mod connections;
 mod content;
 mod crashes;
 mod doctor;
+mod dynamodb;
 mod failures;
 mod folder;
 mod health;
@@ -13,8 +15,10 @@ mod inbox;
 mod limits;
 mod mail_server;
 mod pages;
+mod proxies;
 mod renderer;
 mod reseal;
 mod serve;
 mod support;
 mod transfer;
+mod users;

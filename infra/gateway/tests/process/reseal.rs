@@ -95,11 +95,9 @@ async fn a_table_takes_both_secrets_from_the_environment() {
     prepare(&data).await;
     let arguments = ["--listen", "127.0.0.1:0", "--dynamodb-port", "0"];
     let other = Gateway::spawn(&mut with_secrets(&data, &arguments, NEW, Some(OLD)));
-    let endpoint = other.line("DynamoDB");
     let reseal = |secrets: &[(&str, &str)]| {
         let mut command = gateway(&["reseal", "--table", "gatelet"]);
-        command.env("AWS_ENDPOINT_URL_DYNAMODB", &endpoint).env("AWS_REGION", "local").envs(secrets.iter().copied());
-        end_of(command.env("AWS_ACCESS_KEY_ID", "local").env("AWS_SECRET_ACCESS_KEY", "local"))
+        end_of(command.envs(other.table_variables()).envs(secrets.iter().copied()))
     };
     assert!(fails(&reseal(&[])).contains("GATELET_SECRET is not set"));
     let done = succeeds(&reseal(&[("GATELET_SECRET", NEW), ("GATELET_SECRET_PREVIOUS", OLD)]));

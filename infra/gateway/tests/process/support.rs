@@ -132,6 +132,24 @@ impl Gateway {
         line.unwrap_or_else(|| panic!("no {name} in {}", self.printed)).trim().to_owned()
     }
 
+    /// What a process needs to reach the table, when the gateway serves it.
+    pub(crate) fn table_variables(&self) -> [(&'static str, String); 4] {
+        [
+            ("AWS_ENDPOINT_URL", self.line("DynamoDB")),
+            ("AWS_REGION", "local".to_owned()),
+            ("AWS_ACCESS_KEY_ID", self.line("AWS key ID")),
+            ("AWS_SECRET_ACCESS_KEY", self.line("AWS secret key")),
+        ]
+    }
+
+    /// Opens sign-up at the project `internal`, as its operator.
+    pub(crate) async fn open_internal(&self) {
+        let key = self.line("Internal admin");
+        let headers = [("x-stack-project-id", "internal"), ("x-stack-access-type", "admin"), ("x-stack-super-secret-admin-key", &*key)];
+        let body = serde_json::json!({ "config": { "sign_up_enabled": true } });
+        assert_eq!(self.send(Method::PATCH, "/api/v1/internal/projects/current", &headers, Some(body)).await.status(), 200);
+    }
+
     pub(crate) fn port(&self) -> u16 {
         self.url.rsplit_once(':').unwrap().1.parse().unwrap()
     }

@@ -43,11 +43,9 @@ async fn accounts_and_sessions_work_on_the_table_that_a_gateways_data_moved_to()
     let secret = std::fs::read_to_string(Path::new(&data).join("secret")).unwrap();
     let mut other = gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]);
     let other = Gateway::spawn(other.env("GATELET_SECRET", secret.trim()));
-    let endpoint = other.line("DynamoDB");
     let import = |more: &[&str]| {
         let mut command = gateway(&[&["import", "--from", &export, "--table", "gatelet"], more].concat());
-        command.env("AWS_ENDPOINT_URL_DYNAMODB", &endpoint).env("AWS_REGION", "local");
-        end_of(command.env("AWS_ACCESS_KEY_ID", "local").env("AWS_SECRET_ACCESS_KEY", "local"))
+        end_of(command.envs(other.table_variables()))
     };
     // The other gateway has content with links to itself, and a project of its own for owners: that is not overwritten without a word.
     let refused = fails(&import(&[]));

@@ -1,0 +1,63 @@
+//! The credentials that open `--dynamodb-port`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::bail;
+use secrecy::{ExposeSecret as _, SecretString};
+use shared::entropy::Entropy;
+use shared::settings::variable;
+
+use crate::data::write_private;
+use crate::engine::TABLE;
+use crate::keys::{EXPORT, Saved, quoted};
+
+const ID: &str = "GATELET_DYNAMODB_ACCESS_KEY_ID";
+const SECRET: &str = "GATELET_DYNAMODB_SECRET_ACCESS_KEY";
+
+/// A pair of keys as AWS has them.
+#[derive(Clone)]
+pub(crate) struct Credentials {
+    pub(crate) id: String,
+    pub(crate) secret: SecretString,
+}
+
+impl Credentials {
+    /// What the environment fixes, else what an earlier start saved, else new ones.
+    pub(crate) fn choose(file: Option<&Path>, entropy: &Entropy) -> anyhow::Result<Self> {
+        let saved = Saved::read(file);
+        let chosen = match (variable(ID), variable(SECRET)) {
+            (Some(id), Some(secret)) => (id, secret.into()),
+            (None, None) => match (saved.value("AWS_ACCESS_KEY_ID"), saved.value("AWS_SECRET_ACCESS_KEY")) {
+                (Some(id), Some(secret)) => (id, secret.into()),
+                _ => (format!("gatelet-{}", entropy.request_id()), entropy.code()),
+            },
+            _ => bail!("{ID} and {SECRET} belong together: set both, or neither"),
+        };
+        let (id, secret): (String, SecretString) = chosen;
+        // What a header carries between `Credential=` and the scope, and a line of the file.
+        if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+            bail!("{ID} must be of letters, digits, '-', '_' and '.', unlike {id:?}");
+        }
+        if !secret.expose_secret().bytes().all(|byte| byte.is_ascii_graphic()) {
+            bail!("{SECRET} must be of visible ASCII characters");
+        }
+        Ok(Self { id, secret })
+    }
+
+    /// Writes what other processes need to reach the table, for a shell to source.
+    pub(crate) fn write(&self, file: &Path, endpoint: &str) -> anyhow::Result<()> {
+        let lines = [
+            ("GATELET_TABLE", TABLE),
+            ("AWS_ENDPOINT_URL_DYNAMODB", endpoint),
+            ("AWS_REGION", "local"),
+            ("AWS_ACCESS_KEY_ID", &self.id),
+            ("AWS_SECRET_ACCESS_KEY", self.secret.expose_secret()),
+        ];
+        let mut text = String::new();
+        for (name, value) in lines {
+            let _ = writeln!(text, "{EXPORT}{name}={}", quoted(value));
+        }
+        write_private(file, &text)
+    }
+}

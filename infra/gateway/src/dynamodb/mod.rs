@@ -1,0 +1,86 @@
+//! `--dynamodb-port`: the embedded engine for other processes of this machine, such as functions under `cargo lambda watch`.
+//!
+//! Whoever reaches the table reads and writes everything, past all rules of the service. So a request must
+//!
+//! - come over a connection from loopback, and name a loopback host, which a name that somebody else's DNS leads here does not (DNS
+//!   rebinding);
+//! - come from no web page: `Origin` is refused, and no answer has CORS headers;
+//! - be signed with the credentials of this gateway ([`signature`]), which other users of the machine do not have.
+
+mod credentials;
+mod signature;
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::body::to_bytes;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::response::{IntoResponse as _, Response};
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode, header};
+use serde_json::json;
+use shared::clock::Clock;
+
+use crate::engine::Engine;
+use crate::pages::guard::is_loopback_host;
+
+pub(crate) use credentials::Credentials;
+
+/// What DynamoDB takes, in bytes.
+const BODY_LIMIT: usize = 16 * 1024 * 1024;
+
+#[derive(Clone)]
+struct Table {
+    engine: Engine,
+    credentials: Credentials,
+}
+
+/// The engine behind DynamoDB's HTTP interface.
+pub(crate) fn router(engine: Engine, credentials: Credentials) -> Router {
+    Router::new().fallback(answer).with_state(Table { engine, credentials })
+}
+
+async fn answer(State(table): State<Table>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    if let Err(reason) = check(&parts) {
+        return (StatusCode::FORBIDDEN, format!("{reason}\n")).into_response();
+    }
+    if parts.method != Method::POST || parts.uri.path() != "/" || parts.uri.query().is_some() {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let Ok(body) = to_bytes(body, BODY_LIMIT).await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
+    // The machine's time, whatever the gateway's: that is what clients sign with.
+    if let Err(refusal) = table.credentials.verify(&parts, &body, Clock::system().now()) {
+        let problem = json!({ "__type": format!("com.amazon.coral.service#{}", refusal.code()), "message": refusal.to_string() });
+        return answered(400, problem.to_string());
+    }
+    let target = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let operation = target.rsplit('.').next().unwrap_or_default();
+    let (status, body) = table.engine.call(operation, body).await;
+    answered(status, body)
+}
+
+fn answered(status: u16, body: String) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, [(header::CONTENT_TYPE, "application/x-amz-json-1.0")], body).into_response()
+}
+
+/// Refuses what is not of a program of this machine.
+fn check(parts: &Parts) -> Result<(), &'static str> {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    let is_named = is_loopback_name(&parts.headers) && parts.uri.host().is_none_or(is_loopback_host);
+    if !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) || !is_named {
+        return Err("The table is for this machine alone, at 127.0.0.1 or localhost.");
+    }
+    if parts.headers.contains_key(header::ORIGIN) {
+        return Err("The table is not for web pages.");
+    }
+    Ok(())
+}
+
+/// Whether there is one `Host`, and a loopback one.
+fn is_loopback_name(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next().and_then(|host| host.to_str().ok());
+    host.is_some_and(is_loopback_host) && hosts.next().is_none()
+}

@@ -1,0 +1,206 @@
+//! What a connection is doing, and how long it may.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::BoxError;
+use bytes::Bytes;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
+use tokio::time::{Instant, Sleep};
+
+/// How long the header of a request may take, from its first byte; of the first request, from the beginning of the connection.
+const HEADER: Duration = Duration::from_secs(10);
+/// How long the body of a request may take after the header.
+const BODY: Duration = Duration::from_secs(30);
+/// How long a connection stays open on which nothing happens between two requests, or whose client takes nothing of an answer.
+const IDLE: Duration = Duration::from_secs(75);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Between two requests, or while an answer is written.
+    Idle,
+    Header,
+    Body,
+    /// The body took too long.
+    Late,
+    /// The request is here, and the operation works on it.
+    Operation,
+}
+
+/// A connection as its server sees it.
+#[derive(Debug)]
+pub(super) struct Connection {
+    state: Mutex<State>,
+    evict: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    phase: Phase,
+    since: Instant,
+}
+
+impl Connection {
+    pub(super) fn new() -> Self {
+        Self { state: Mutex::new(State { phase: Phase::Header, since: Instant::now() }), evict: Notify::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, phase: Phase) {
+        *self.state() = State { phase, since: Instant::now() };
+    }
+
+    /// When the connection has to be closed unless something happens on it. A body has its own deadline, which is answered.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let state = self.state();
+        match state.phase {
+            Phase::Idle => Some(state.since + IDLE),
+            Phase::Header => Some(state.since + HEADER),
+            Phase::Body | Phase::Late | Phase::Operation => None,
+        }
+    }
+
+    pub(super) fn is_in_header(&self) -> bool {
+        self.state().phase == Phase::Header
+    }
+
+    /// Since when the connection has kept its place without an operation at work, if it does.
+    pub(super) fn waiting_since(&self) -> Option<Instant> {
+        let state = self.state();
+        matches!(state.phase, Phase::Idle | Phase::Header | Phase::Body).then_some(state.since)
+    }
+
+    /// Asks the connection to give its place to another.
+    pub(super) fn evict(&self) {
+        self.evict.notify_one();
+    }
+
+    pub(super) async fn evicted(&self) {
+        self.evict.notified().await;
+    }
+
+    pub(super) fn head_is_read(&self, is_whole: bool) {
+        self.enter(if is_whole { Phase::Operation } else { Phase::Body });
+    }
+
+    /// The operation has answered; says whether the body came too late.
+    pub(super) fn answered(&self) -> bool {
+        let was_late = self.state().phase == Phase::Late;
+        self.enter(Phase::Idle);
+        was_late
+    }
+
+    fn has_read(&self) {
+        if self.state().phase == Phase::Idle {
+            self.enter(Phase::Header);
+        }
+    }
+
+    fn has_written(&self) {
+        let mut state = self.state();
+        if state.phase == Phase::Idle {
+            state.since = Instant::now();
+        }
+    }
+}
+
+/// A body that has to be there in time.
+pub(super) struct TimedBody {
+    body: Incoming,
+    connection: Arc<Connection>,
+    overdue: Pin<Box<Sleep>>,
+}
+
+impl TimedBody {
+    pub(super) fn new(body: Incoming, connection: Arc<Connection>) -> Self {
+        Self { body, connection, overdue: Box::pin(tokio::time::sleep(BODY)) }
+    }
+}
+
+impl Body for TimedBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        // First, as a body that comes in drops has something each time.
+        if self.overdue.as_mut().poll(context).is_ready() {
+            self.connection.enter(Phase::Late);
+            return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));
+        }
+        let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(context));
+        if frame.is_none() || self.body.is_end_stream() {
+            self.connection.enter(Phase::Operation);
+        }
+        Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A stream that tells its connection when something is read or written.
+pub(super) struct Watched<S> {
+    stream: S,
+    connection: Arc<Connection>,
+}
+
+impl<S> Watched<S> {
+    pub(super) fn new(stream: S, connection: Arc<Connection>) -> Self {
+        Self { stream, connection }
+    }
+
+    fn written(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if matches!(written, Poll::Ready(Ok(_))) {
+            self.connection.has_written();
+        }
+        written
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.connection.has_read();
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.written(written)
+    }
+
+    fn poll_write_vectored(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.written(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,222 @@
+//! How many connections are open: in all, and from one address.
+//!
+//! Who comes when all places are taken gets that of the connection which has waited longest without an operation at work (idle, or with
+//! half a request), first among those of the address that has the most. Where everything works on something, the newcomer is closed.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Resource, getrlimit};
+use tokio::sync::Notify;
+
+use super::connection::Connection;
+
+/// Descriptors for everything else: databases, connections to mail servers and providers, processes that render.
+const RESERVED: u64 = 64;
+/// The least and the most connections in all, whatever the machine allows.
+const BOUNDS: (u64, u64) = (16, 4096);
+/// The most connections from one address where the cap in all would allow more.
+const MOST_OF_ONE: usize = 512;
+/// How long a newcomer waits for the place of another.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// All open connections.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    most: usize,
+    most_of_one: usize,
+    open: Mutex<Open>,
+    freed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    by_id: BTreeMap<u64, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// Absent for proxies that many people come through.
+    from: Option<IpAddr>,
+    connection: Arc<Connection>,
+}
+
+/// The place of an open connection; dropping it frees the place.
+#[derive(Debug)]
+pub(super) struct Place {
+    connections: Arc<Connections>,
+    id: u64,
+    pub(super) connection: Arc<Connection>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.open().by_id.remove(&self.id);
+        self.connections.freed.notify_waiters();
+    }
+}
+
+enum Room {
+    Free,
+    After(Arc<Connection>),
+    Never,
+}
+
+impl Connections {
+    /// As many as the process's limit of descriptors allows.
+    pub(crate) fn by_descriptors() -> Arc<Self> {
+        let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let most = descriptors.saturating_sub(RESERVED).clamp(BOUNDS.0, BOUNDS.1);
+        Self::new(usize::try_from(most).unwrap_or(MOST_OF_ONE))
+    }
+
+    fn new(most: usize) -> Arc<Self> {
+        let most_of_one = (most / 2).min(MOST_OF_ONE);
+        Arc::new(Self { most, most_of_one, open: Mutex::default(), freed: Notify::new() })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for a connection from an address, or from a proxy; `None` when there is none to be had.
+    pub(super) async fn admit(self: &Arc<Self>, from: Option<IpAddr>) -> Option<Place> {
+        let from = from.map(network);
+        loop {
+            let mut freed = std::pin::pin!(self.freed.notified());
+            freed.as_mut().enable();
+            {
+                let mut open = self.open();
+                match self.room(&open, from) {
+                    Room::Free => return Some(self.take(&mut open, from)),
+                    Room::After(connection) => connection.evict(),
+                    Room::Never => return None,
+                }
+            }
+            tokio::time::timeout(PATIENCE, freed).await.ok()?;
+        }
+    }
+
+    fn take(self: &Arc<Self>, open: &mut Open, from: Option<IpAddr>) -> Place {
+        let (id, connection) = (open.next, Arc::new(Connection::new()));
+        open.next += 1;
+        open.by_id.insert(id, Entry { from, connection: Arc::clone(&connection) });
+        Place { connections: Arc::clone(self), id, connection }
+    }
+
+    fn room(&self, open: &Open, from: Option<IpAddr>) -> Room {
+        let of_one = |one: IpAddr| open.by_id.values().filter(|entry| entry.from == Some(one)).count();
+        let victim = match from {
+            Some(one) if of_one(one) >= self.most_of_one => open.longest_waiting(|entry| entry.from == Some(one)),
+            _ if open.by_id.len() >= self.most => open.longest_waiting_of_the_greediest(),
+            _ => return Room::Free,
+        };
+        victim.map_or(Room::Never, |entry| Room::After(Arc::clone(&entry.connection)))
+    }
+
+    /// Closes a connection when the machine has no descriptors left, whatever was reckoned.
+    pub(super) async fn make_room(&self) {
+        let mut freed = std::pin::pin!(self.freed.notified());
+        freed.as_mut().enable();
+        let victim = self.open().longest_waiting_of_the_greediest().map(|entry| Arc::clone(&entry.connection));
+        if let Some(victim) = victim {
+            victim.evict();
+            // Who does not go at once goes later.
+            let _ = tokio::time::timeout(PATIENCE, freed).await;
+        }
+    }
+}
+
+impl Open {
+    fn longest_waiting(&self, of: impl Fn(&Entry) -> bool) -> Option<&Entry> {
+        let waiting = self.by_id.values().filter(|entry| of(entry)).filter_map(|entry| Some((entry.connection.waiting_since()?, entry)));
+        waiting.min_by_key(|(since, _)| *since).map(|(_, entry)| entry)
+    }
+
+    fn longest_waiting_of_the_greediest(&self) -> Option<&Entry> {
+        let mut waiting: BTreeMap<IpAddr, usize> = BTreeMap::new();
+        for entry in self.by_id.values().filter(|entry| entry.connection.waiting_since().is_some()) {
+            if let Some(from) = entry.from {
+                *waiting.entry(from).or_default() += 1;
+            }
+        }
+        let greediest = waiting.into_iter().max_by_key(|(_, count)| *count).map(|(from, _)| from);
+        self.longest_waiting(|entry| greediest.is_none() || entry.from == greediest)
+    }
+}
+
+/// What counts as one address: of IPv6 the network that a customer is given.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    /// Admits a connection that ends when it is asked to.
+    async fn admit(connections: &Arc<Connections>, from: &str) -> Option<Arc<Connection>> {
+        let place = connections.admit(Some(address(from))).await?;
+        let connection = Arc::clone(&place.connection);
+        tokio::spawn(async move {
+            place.connection.evicted().await;
+            drop(place);
+        });
+        Some(connection)
+    }
+
+    fn count(connections: &Connections, from: &str) -> usize {
+        connections.open().by_id.values().filter(|entry| entry.from == Some(address(from))).count()
+    }
+
+    #[tokio::test]
+    async fn one_address_takes_half_and_then_its_own_oldest_gives_way() {
+        let connections = Connections::new(8);
+        admit(&connections, "10.0.0.2").await.unwrap();
+        for _ in 0..100 {
+            admit(&connections, "10.0.0.1").await.unwrap();
+        }
+        assert_eq!((count(&connections, "10.0.0.1"), count(&connections, "10.0.0.2")), (4, 1));
+    }
+
+    #[tokio::test]
+    async fn where_many_addresses_fill_all_places_whoever_has_most_gives_way() {
+        let connections = Connections::new(8);
+        for number in 1..6 {
+            admit(&connections, &format!("10.0.0.{number}")).await.unwrap();
+        }
+        for _ in 0..3 {
+            admit(&connections, "10.0.0.9").await.unwrap();
+        }
+        admit(&connections, "10.0.0.10").await.unwrap();
+        assert_eq!((count(&connections, "10.0.0.9"), count(&connections, "10.0.0.1")), (2, 1));
+    }
+
+    #[tokio::test]
+    async fn what_works_on_a_request_is_left_alone_and_the_newcomer_closed() {
+        let connections = Connections::new(4);
+        for number in 0..2 {
+            admit(&connections, "10.0.0.1").await.unwrap().head_is_read(true);
+            admit(&connections, &format!("10.1.0.{number}")).await.unwrap().head_is_read(true);
+        }
+        assert!(admit(&connections, "10.0.0.1").await.is_none() && admit(&connections, "10.0.0.2").await.is_none());
+        assert_eq!(connections.open().by_id.len(), 4);
+    }
+
+    #[test]
+    fn an_address_is_counted_by_its_network() {
+        let counted = |text: &str| network(text.parse().unwrap()).to_string();
+        assert_eq!(counted("::ffff:192.0.2.1"), "192.0.2.1");
+        assert_eq!(counted("2001:db8:1:2:3::4"), "2001:db8:1:2::");
+    }
+}

@@ -1,0 +1,150 @@
+//! `--trusted-proxy`: whose `X-Forwarded-For` says where a request comes from.
+//!
+//! Anybody can send the header, and a proxy adds the address that it sees at its end. So it is read from the right, as long as what
+//! stands there is a proxy of ours: the first address that is none is the client. What is left of it is the client's own word.
+
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use http::HeaderMap;
+
+/// The networks of the proxies that are believed; none by default.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Proxies(Arc<[Network]>);
+
+/// A network in CIDR notation, or a single address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Network {
+    address: IpAddr,
+    /// Length of the part that all its addresses have in common, in bits.
+    prefix: u8,
+}
+
+impl Proxies {
+    pub(crate) fn new(networks: &[Network]) -> Self {
+        Self(networks.into())
+    }
+
+    pub(super) fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|network| network.contains(address))
+    }
+
+    /// Where a request comes from: the peer of its connection, or what a trusted peer says.
+    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let mut client = peer.to_canonical();
+        // Several headers are one list (RFC 9110 §5.3).
+        let lines = headers.get_all("x-forwarded-for").iter().rev();
+        let mut hops = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
+        while self.contains(client) {
+            // What is no address was written by no proxy of ours.
+            let Some(hop) = hops.next().and_then(address) else { break };
+            client = hop;
+        }
+        client
+    }
+}
+
+/// An address as proxies write it, some with a port.
+fn address(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let address = bare.parse().or_else(|_| text.parse().map(|address: SocketAddr| address.ip()));
+    address.ok().map(|address: IpAddr| address.to_canonical())
+}
+
+impl Network {
+    fn contains(self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.prefix.into(),
+            (IpAddr::V6(own), IpAddr::V6(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.prefix.into(),
+            _ => false,
+        }
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let invalid = || "write a network or an address: 10.0.0.0/8, 192.0.2.7, 2001:db8::/32".to_owned();
+        let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
+        let address: IpAddr = address.parse().map_err(|_| invalid())?;
+        let bits: u8 = if address.is_ipv4() { 32 } else { 128 };
+        let prefix = match prefix {
+            None => bits,
+            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse().map_err(|_| invalid())?,
+            Some(_) => return Err(invalid()),
+        };
+        if prefix > bits {
+            return Err(invalid());
+        }
+        if prefix == 0 {
+            return Err("this is every address, so anybody could say to be anybody: name the networks of your proxies".to_owned());
+        }
+        // Peers are compared in their canonical form.
+        match (address.to_canonical(), address) {
+            (canonical @ IpAddr::V4(_), IpAddr::V6(_)) => match prefix.checked_sub(96) {
+                Some(1..) => Ok(Self { address: canonical, prefix: prefix - 96 }),
+                _ => Err(invalid()),
+            },
+            (address, _) => Ok(Self { address, prefix }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn client(peer: &str, lines: &[&'static str]) -> String {
+        let networks = ["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"].map(|text| text.parse().unwrap());
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append("x-forwarded-for", HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        }
+        Proxies::new(&networks).client(peer.parse().unwrap(), &headers).to_string()
+    }
+
+    #[test]
+    fn the_rightmost_hop_that_is_no_proxy_of_ours_is_the_client() {
+        assert_eq!(client("10.0.0.1", &["198.51.100.1"]), "198.51.100.1");
+        // What the client wrote stands before what the proxies added.
+        assert_eq!(client("10.0.0.1", &["203.0.113.9, 198.51.100.1, 10.9.9.9"]), "198.51.100.1");
+        assert_eq!(client("10.0.0.1", &["203.0.113.9", "198.51.100.1, 192.0.2.7"]), "198.51.100.1");
+        assert_eq!(client("::ffff:10.0.0.1", &["::ffff:198.51.100.1"]), "198.51.100.1");
+        assert_eq!(client("2001:db8::1", &["[2001:db9::1]:4711"]), "2001:db9::1");
+        assert_eq!(client("10.0.0.1", &["198.51.100.1:4711"]), "198.51.100.1");
+    }
+
+    #[test]
+    fn nobody_else_is_believed_and_what_is_no_address_ends_the_search() {
+        assert_eq!(client("198.51.100.1", &["203.0.113.9"]), "198.51.100.1");
+        assert_eq!(client("192.0.2.8", &["203.0.113.9"]), "192.0.2.8");
+        assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
+        assert_eq!(client("10.0.0.1", &["203.0.113.9, unknown"]), "10.0.0.1");
+        assert_eq!(client("10.0.0.1", &["203.0.113.9, unknown, 10.0.0.2"]), "10.0.0.2");
+        assert_eq!(client("10.0.0.1", &["203.0.113.9, \u{fc}"]), "10.0.0.1");
+        // All of it inside: the farthest that a proxy of ours saw.
+        assert_eq!(client("10.0.0.1", &["10.0.0.3, 10.0.0.2"]), "10.0.0.3");
+        assert_eq!(Proxies::default().client("127.0.0.1".parse().unwrap(), &HeaderMap::new()).to_string(), "127.0.0.1");
+    }
+
+    #[test]
+    fn a_network_is_written_as_cidr() {
+        let contains = |network: &str, address: &str| network.parse::<Network>().unwrap().contains(address.parse().unwrap());
+        assert!(contains("10.1.2.3/8", "10.255.0.0") && !contains("10.0.0.0/8", "11.0.0.0"));
+        assert!(contains("192.0.2.7", "192.0.2.7") && !contains("192.0.2.7/32", "192.0.2.6"));
+        assert!(contains("2001:db8::/33", "2001:db8:7fff::1") && !contains("2001:db8::/33", "2001:db8:8000::1"));
+        assert!(contains("::ffff:10.0.0.0/104", "10.1.1.1") && !contains("10.0.0.0/8", "::a00:1"));
+        for wrong in ["", "nowhere", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/+8", "10.0.0/8", "::/129", "::ffff:10.0.0.0/8", "/8"] {
+            assert!(wrong.parse::<Network>().unwrap_err().contains("10.0.0.0/8"), "{wrong}");
+        }
+        for everything in ["0.0.0.0/0", "::/0", "10.0.0.0/0"] {
+            assert!(everything.parse::<Network>().unwrap_err().contains("every address"), "{everything}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Clients that are slow, say nothing, or are too many.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpSocket;
+
+use crate::support::{Gateway, gateway};
+
+const REQUEST: &[u8] = b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
+const HALF: &[u8] = b"GET /health HTTP/1.1\r\nhost: localhost\r\n";
+const UPLOAD: &[u8] =
+    b"POST /api/v1/auth/password/sign-in HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{";
+
+fn connect(port: u16) -> TcpStream {
+    TcpStream::connect(("127.0.0.1", port)).unwrap()
+}
+
+/// Sends `first` and then `drip` each second; after how many seconds the connection ended, and what came.
+fn seconds_until_closed(port: u16, first: &[u8], drip: &[u8]) -> (u64, String) {
+    let (mut stream, begin, mut received) = (connect(port), Instant::now(), Vec::new());
+    stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    stream.write_all(first).unwrap();
+    let mut buffer = [0; 4096];
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => received.extend_from_slice(&buffer[..count]),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                // A write after the end is answered by a reset, which the next read tells.
+                let _ = stream.write_all(drip);
+            }
+            Err(_) => break,
+        }
+        assert!(begin.elapsed() < Duration::from_secs(120), "the connection stays");
+    }
+    (begin.elapsed().as_secs(), String::from_utf8_lossy(&received).into_owned())
+}
+
+#[test]
+fn headers_bodies_and_idle_connections_have_their_time() {
+    let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]));
+    let api = gateway.port();
+    let table: u16 = gateway.line("DynamoDB").rsplit_once(':').unwrap().1.parse().unwrap();
+    let case = |what: &'static str, port: u16, first: &'static [u8], drip: &'static [u8], seconds: u64, answer: &'static str| {
+        let closed = thread::spawn(move || seconds_until_closed(port, first, drip));
+        (what, closed, seconds, answer)
+    };
+    let waiting = [
+        case("a header that drips", api, HALF, b"x", 10, ""),
+        case("a header that stops", api, HALF, b"", 10, ""),
+        case("silence", api, b"", b"", 10, ""),
+        case("a header at the table", table, HALF, b"x", 10, ""),
+        case("a body that drips", api, UPLOAD, b" ", 30, "HTTP/1.1 408 "),
+        case("a body at the table", table, b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n", b"", 30, "HTTP/1.1 408 "),
+        case("an idle connection", api, REQUEST, b"", 75, "HTTP/1.1 200 "),
+    ];
+    // A connection is for many requests, however long after each other.
+    let mut kept = connect(api);
+    for pause in [15, 20, 0] {
+        kept.write_all(REQUEST).unwrap();
+        let mut buffer = [0; 4096];
+        let count = kept.read(&mut buffer).unwrap();
+        assert!(buffer[..count].starts_with(b"HTTP/1.1 200 "));
+        thread::sleep(Duration::from_secs(pause));
+    }
+    for (what, closed, seconds, answer) in waiting {
+        let (after, received) = closed.join().unwrap();
+        assert!((seconds..seconds + 8).contains(&after), "{what}: closed after {after} seconds");
+        assert!(received.starts_with(answer) && received.is_empty() == answer.is_empty(), "{what}: {received}");
+    }
+}
+
+/// A gateway that may have 128 descriptors.
+fn confined() -> Gateway {
+    let mut command = Command::new("sh");
+    let script = "ulimit -n 128; exec \"$0\" --memory --listen 127.0.0.1:0";
+    command.args(["-c", script, env!("CARGO_BIN_EXE_gateway")]).env_clear();
+    Gateway::spawn(&mut command)
+}
+
+/// Opens a connection from an address of this machine, and sends something.
+async fn open(gateway: &Gateway, from: [u8; 4], bytes: &[u8]) -> tokio::net::TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((from, 0).into()).unwrap();
+    let mut stream = socket.connect(([127, 0, 0, 1], gateway.port()).into()).await.unwrap();
+    // Which is closed at once where there is no place for it.
+    let _ = stream.write_all(bytes).await;
+    stream
+}
+
+/// People go on signing up.
+async fn works(gateway: &Gateway) {
+    for number in 0..5 {
+        assert_eq!(gateway.get("/health").await.status(), 200);
+        let body = json!({ "email": format!("ada{number}@example.com"), "password": "correct horse battery",
+            "verification_callback_url": "http://localhost:3000/verify" });
+        let (status, answer) = gateway.client(&gateway.line("Project"), Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await;
+        assert_eq!(status, 200, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn two_hundred_connections_do_not_stop_a_gateway_with_128_descriptors() {
+    for (what, bytes) in [("silent", &b""[..]), ("half-open", HALF), ("uploading", UPLOAD), ("idle", REQUEST)] {
+        let gateway = confined();
+        let mut held = Vec::new();
+        for _ in 0..200 {
+            held.push(open(&gateway, [127, 0, 0, 1], bytes).await);
+        }
+        works(&gateway).await;
+        assert_eq!(held.len(), 200, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn connections_of_many_addresses_give_way_as_well() {
+    let gateway = confined();
+    let mut held = Vec::new();
+    for number in 0..300_u16 {
+        let bytes = if number % 2 == 0 { HALF } else { UPLOAD };
+        held.push(open(&gateway, [127, 0, 1, u8::try_from(number % 100).unwrap() + 1], bytes).await);
+    }
+    works(&gateway).await;
+    assert_eq!(held.len(), 300);
+}

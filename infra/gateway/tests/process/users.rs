@@ -1,0 +1,108 @@
+//! `gateway user create`, and who may sign up at the project `internal`.
+
+use std::process::{Command, Output, Stdio};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Gateway, end_of, fails, gateway, run, succeeds};
+
+const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
+const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
+const PASSWORD: &str = "correct horse battery";
+
+fn account(email: &str, password: &str) -> Value {
+    json!({ "email": email, "password": password })
+}
+
+/// Asks as a client of `internal`.
+async fn internal(gateway: &Gateway, path: &str, body: Value) -> (u16, Value) {
+    gateway.client("internal", Method::POST, path, Some(body)).await
+}
+
+fn password(printed: &str) -> &str {
+    printed.lines().find_map(|line| line.strip_prefix("password: ")).unwrap()
+}
+
+#[tokio::test]
+async fn nobody_signs_up_at_internal_until_the_operator_says_so() {
+    let folder = Folder::new("users-internal");
+    let data = folder.data();
+    let gateway = Gateway::start(&data);
+    let refused = internal(&gateway, SIGN_UP, account("eve@example.com", PASSWORD)).await;
+    assert_eq!((refused.0, &refused.1["code"]), (400, &json!("SIGN_UP_NOT_ENABLED")));
+    let code = json!({ "email": "eve@example.com", "callback_url": "http://localhost:3000/" });
+    let refused = internal(&gateway, "/api/v1/auth/otp/send-sign-in-code", code).await;
+    assert_eq!((refused.0, &refused.1["code"]), (400, &json!("SIGN_UP_NOT_ENABLED")));
+    // Who is anonymous owns nothing, and becomes nobody else there.
+    let anonymous = internal(&gateway, "/api/v1/auth/anonymous/sign-up", json!({})).await.1;
+    let headers = [
+        ("x-stack-project-id", "internal"),
+        ("x-stack-access-type", "client"),
+        ("x-stack-access-token", anonymous["access_token"].as_str().unwrap()),
+        ("x-stack-allow-anonymous-user", "true"),
+    ];
+    let upgraded = gateway.send(Method::POST, SIGN_UP, &headers, Some(account("eve@example.com", PASSWORD))).await;
+    assert_eq!(upgraded.json::<Value>().await.unwrap()["code"], "SIGN_UP_NOT_ENABLED");
+
+    // The first user, while the gateway runs, with a team that may own projects.
+    let printed = succeeds(&run(&["user", "create", "Ada@Example.com", "--data", &data]));
+    let (status, ada) = internal(&gateway, SIGN_IN, account("ada@example.com", password(&printed))).await;
+    assert_eq!(status, 200, "{ada}");
+    let headers = [headers[0], headers[1], ("x-stack-access-token", ada["access_token"].as_str().unwrap())];
+    let teams: Value = gateway.send(Method::GET, "/api/v1/teams?user_id=me", &headers, None).await.json().await.unwrap();
+    let project = json!({ "display_name": "Notes", "owner_team_id": teams["items"][0]["id"] });
+    assert_eq!(gateway.send(Method::POST, "/api/v1/internal/projects", &headers, Some(project)).await.status(), 201);
+
+    succeeds(&run(&["project", "set", "internal", "config.sign_up_enabled=true", "--data", &data]));
+    assert_eq!(internal(&gateway, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 200);
+    drop(gateway);
+    // A start leaves alone what was set.
+    let again = Gateway::start(&data);
+    assert_eq!(internal(&again, SIGN_UP, account("cleo@example.com", PASSWORD)).await.0, 200);
+    // And by the API, where nothing is on disk.
+    let memory = Gateway::spawn(&mut crate::support::gateway(&["--memory", "--listen", "127.0.0.1:0"]));
+    assert_eq!(internal(&memory, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 400);
+    memory.open_internal().await;
+    assert_eq!(internal(&memory, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 200);
+}
+
+/// Creates a user with a password from standard input.
+fn with_password(password: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new("sh");
+    command.args(["-c", "printf '%s\\n' \"$PASSWORD\" | \"$0\" user create --password-stdin \"$@\"", env!("CARGO_BIN_EXE_gateway")]);
+    end_of(command.args(arguments).env_clear().env("PATH", "/usr/bin:/bin").env("PASSWORD", password).stdin(Stdio::null()))
+}
+
+#[tokio::test]
+async fn a_user_of_any_project_is_made_with_a_password_that_is_read() {
+    let folder = Folder::new("users-password");
+    let data = folder.data();
+    let gateway = Gateway::start(&data);
+    let project = gateway.line("Project");
+    let create = |email: &str, password: &str| with_password(password, &[email, "--project", &project, "--data", &data]);
+    let printed = succeeds(&create("ada@example.com", PASSWORD));
+    assert!(printed.contains("ada@example.com") && !printed.contains("password"), "{printed}");
+    let signed_in = gateway.client(&project, Method::POST, SIGN_IN, Some(account("ada@example.com", PASSWORD))).await;
+    assert_eq!(signed_in.0, 200, "{}", signed_in.1);
+
+    assert!(fails(&create("ada@example.com", "another good password")).contains("ada@example.com"));
+    for (weak, why) in [("", "fewer"), ("short", "fewer"), ("password123", "common"), ("bob@example.com", "address")] {
+        let said = fails(&create("bob@example.com", weak));
+        assert!(said.contains(why), "{weak}: {said}");
+    }
+    assert!(fails(&create("nobody", PASSWORD)).contains("\"nobody\""));
+    let missing = "00000000-0000-4000-8000-000000000000";
+    assert!(fails(&run(&["user", "create", "bob@example.com", "--project", missing, "--data", &data])).contains("there is no project"));
+    succeeds(&run(&["project", "set", &project, "config.credential_enabled=false", "config.magic_link_enabled=true", "--data", &data]));
+    assert!(fails(&create("bob@example.com", PASSWORD)).contains("credential_enabled"));
+}
+
+#[tokio::test]
+async fn the_first_user_of_a_table_is_made_by_command_too() {
+    let mut deployment = gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]);
+    let deployment = Gateway::spawn(&mut deployment);
+    let mut command = gateway(&["user", "create", "ada@example.com", "--table", "gatelet"]);
+    let printed = succeeds(&end_of(command.envs(deployment.table_variables()).env("GATELET_SECRET", "a secret of this test, long enough")));
+    assert_eq!(internal(&deployment, SIGN_IN, account("ada@example.com", password(&printed))).await.0, 200);
+}
