@@ -23,6 +23,7 @@ use shared::model::key_set::NewKeys;
 use shared::model::limit::Limits;
 use shared::model::mail_document::{DocumentKind, MailDocument};
 use shared::model::mfa::{MfaAttempt, Totp};
+use shared::model::notice::NotMe;
 use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use shared::model::ownership::Author;
 use shared::model::permission::{PermissionId, Scope};
@@ -33,8 +34,7 @@ use shared::model::session::{Session, after};
 use shared::model::user::{ProviderAccount, User};
 use shared::oauth::authorization::{self, Authorization, ResponseMode};
 use shared::store::authorizations::{self, ProviderTokens};
-use shared::store::release_links::{self, ReleaseLink};
-use shared::store::unsubscribe_links::{self, UnsubscribeLink};
+use shared::store::links::{Link, Release, Unsubscribe};
 use shared::store::users::EmailClaim;
 use shared::store::{Write, codes, images, key_sets, outbox, provider_accounts, sessions, users};
 use support::{Answer, Snapshot, TestApp, authenticator_code};
@@ -300,18 +300,16 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
     }
     // A link names no project, so no two have one code.
     let link_code = if project.as_str() == PROJECT { CODE } else { TWIN_LINK };
-    let (expires_at, category) = (after(app.now(), unsubscribe_links::LIFE), Category::Marketing);
-    let link = UnsubscribeLink { project_id: project.clone(), user_id, category, expires_at, used: false };
-    app.app.store.create_unsubscribe_link(&Code::parse(link_code).unwrap(), &link).await.unwrap();
-    let link = ReleaseLink {
-        project_id: project.clone(),
-        user_id,
-        channel_id: ChannelId::parse(CHANNEL).unwrap(),
-        email: Email::parse("ada@other.example").unwrap(),
-        expires_at,
-        used: false,
-    };
-    app.app.store.transact([release_links::create(&Code::parse(link_code).unwrap(), &link).unwrap()]).await.unwrap();
+    let (code, now, email) = (Code::parse(link_code).unwrap(), app.now(), Email::parse("ada@other.example").unwrap());
+    let release = Release { channel_id: ChannelId::parse(CHANNEL).unwrap(), email };
+    let user = app.app.store.user(project, user_id).await.unwrap().unwrap().user;
+    let not_me = NotMe { email: user.primary().unwrap().value.clone(), since: 1, before: Some(user.snapshot()) };
+    let links = [
+        Link::new(project, user_id, Unsubscribe { category: Category::Marketing }, now).create(&code),
+        Link::new(project, user_id, release, now).create(&code),
+        Link::new(project, user_id, not_me, now).create(&code),
+    ];
+    app.app.store.transact(links.map(Result::unwrap)).await.unwrap();
 }
 
 async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {

@@ -7,6 +7,9 @@ pub mod connected_account_token_of;
 mod connected_accounts;
 mod mfa_attempt;
 pub mod mfa_sign_in;
+pub mod not_me;
+mod not_me_page;
+pub mod not_me_show;
 pub mod oauth_authorize;
 pub mod oauth_callback;
 pub mod oauth_callback_form;
@@ -75,4 +78,6 @@ pub fn operations(register: &mut impl Register) {
     register.operation(session_delete::ROUTE, session_delete::handle);
     register.operation(session_delete_all::ROUTE, session_delete_all::handle);
     register.operation(session_reauthenticate::ROUTE, session_reauthenticate::handle);
+    register.operation(not_me_show::ROUTE, not_me_show::handle);
+    register.operation(not_me::ROUTE, not_me::handle);
 }

@@ -6,20 +6,21 @@
 
 use secrecy::{ExposeSecret as _, SecretString};
 use shared::App;
+use shared::mail::notice;
 use shared::model::id::UserId;
 use shared::model::place::Place;
 use shared::model::project::Project;
+use shared::model::provider_account::Refused;
 use shared::model::provider_sign_in::Refusal;
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::Amr;
 use shared::model::user::{RestrictedReason, User};
 use shared::oauth::authorization::challenge;
 use shared::product_api::{Error, KnownError};
+use shared::store;
 use shared::store::accounts::Outcome;
 use shared::store::authorizations::{self, AuthorizationCode, Pending, PendingChange};
-use shared::store::provider_accounts::Holder;
 use shared::store::users::{self, UserRow};
-use shared::store::{self, provider_accounts};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
@@ -27,6 +28,9 @@ use crate::oauth_flow::account::{Signing, refused, sign_up};
 use crate::oauth_token::Tokens;
 use crate::tokens::NewSession;
 use crate::{mfa_attempt, sign_in_notice};
+
+/// How often a redemption looks again when its user changed under it.
+const TRIES: u32 = 3;
 
 /// A new code for a user.
 pub(crate) fn new(app: &App, user: UserId) -> SecretString {
@@ -51,7 +55,21 @@ enum Next {
 /// Why a code is not redeemed.
 enum Failed {
     Redeemed,
+    /// Somebody changed the user at the same time.
+    Changed,
     For(KnownError),
+}
+
+/// Whether the code is still good for its user as it is now.
+fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), KnownError> {
+    if stored.expires_at <= app.clock.now() || stored.epoch != row.user.credential_epoch {
+        return Err(KnownError::InvalidAuthorizationCode);
+    }
+    let links = stored.pending.as_ref().is_some_and(|pending| pending.change == PendingChange::Link);
+    if links && row.user.restriction.is_some() {
+        return Err(KnownError::RestrictedUserNotAllowed { restricted_reason: RestrictedReason::RestrictedByAdministrator });
+    }
+    Ok(())
 }
 
 /// What an app shows for a session.
@@ -82,25 +100,30 @@ impl Redemption {
         if stored.session_id.is_some() {
             return self.revoke(app, project, &stored).await;
         }
-        let row = user.ok_or(KnownError::InvalidAuthorizationCode)?;
-        if stored.expires_at <= app.clock.now() || stored.epoch != row.user.credential_epoch {
-            return Err(KnownError::InvalidAuthorizationCode.into());
-        }
-        let links = stored.pending.as_ref().is_some_and(|pending| pending.change == PendingChange::Link);
-        if links && row.user.restriction.is_some() {
-            return Err(KnownError::RestrictedUserNotAllowed { restricted_reason: RestrictedReason::RestrictedByAdministrator }.into());
-        }
-        let (after, done) = self.write(app, project, &stored, &row, place).await?;
-        match done {
-            Ok(Next::Session(session)) => Ok(session.tokens_of_code(app, project, &after, stored)),
-            Ok(Next::SecondFactor(required)) => Err(required.into()),
-            Err(Failed::Redeemed) => {
-                // Somebody was faster with the same code.
-                let taken = app.store.authorization_code(&project.id, &self.code).await?;
-                self.revoke(app, project, &taken.unwrap_or(stored)).await
+        let mut row = user.ok_or(KnownError::InvalidAuthorizationCode)?;
+        for _ in 0..TRIES {
+            check(app, &stored, &row)?;
+            let (after, done) = self.write(app, project, &stored, &row, place).await?;
+            match done {
+                Ok(Next::Session(session)) => return Ok(session.tokens_of_code(app, project, &after, stored)),
+                Ok(Next::SecondFactor(required)) => return Err(required.into()),
+                Err(Failed::Redeemed) => {
+                    // Somebody was faster with the same code.
+                    let taken = app.store.authorization_code(&project.id, &self.code).await?;
+                    return self.revoke(app, project, &taken.unwrap_or(stored)).await;
+                }
+                Err(Failed::Changed) => {
+                    let code = app.store.authorization_code(&project.id, &self.code).await?;
+                    if let Some(taken) = code.filter(|code| code.session_id.is_some()) {
+                        return self.revoke(app, project, &taken).await;
+                    }
+                    let again = app.store.user(&project.id, row.user.id).await?;
+                    row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
+                }
+                Err(Failed::For(reason)) => return Err(reason.into()),
             }
-            Err(Failed::For(reason)) => Err(reason.into()),
         }
+        Err(KnownError::ServiceUnavailable.into())
     }
 
     /// Redeems the code, with what it does to its user and with the session, in one transaction. The user as it is then.
@@ -113,32 +136,30 @@ impl Redemption {
         place: &Place,
     ) -> Result<(User, Result<Next, Failed>), Error> {
         let id = &project.id;
-        let upgrade = stored.pending.as_ref().and_then(|pending| match pending.change {
-            PendingChange::Upgrade { email_signs_in } => Some((pending, email_signs_in)),
-            PendingChange::Link => None,
-        });
-        let after = match upgrade {
-            Some(_) if !row.user.is_anonymous => return Err(KnownError::InvalidAuthorizationCode.into()),
-            Some((pending, email_signs_in)) => {
-                let mut user = row.user.clone();
-                user.upgrade(app.clock.now());
+        let mut after = row.user.clone();
+        match stored.pending.as_ref().map(|pending| (pending, pending.change)) {
+            Some((_, PendingChange::Upgrade { .. })) if !row.user.is_anonymous => return Err(KnownError::InvalidAuthorizationCode.into()),
+            Some((pending, PendingChange::Upgrade { email_signs_in })) => {
+                after.upgrade(app.clock.now());
                 let account = Signing { profile: &pending.profile, account: &pending.account, email_signs_in };
-                sign_up(app, project, user, &account, place)?
+                after = sign_up(app, project, after, &account, place)?;
             }
-            None => row.user.clone(),
-        };
+            Some((pending, PendingChange::Link)) => match after.add_account(pending.account.clone()) {
+                Ok(()) => {}
+                Err(Refused::Duplicate) => return Ok((after, Err(Failed::For(refused(Refusal::OfAnother, None))))),
+                Err(_) => return Err(KnownError::InvalidAuthorizationCode.into()),
+            },
+            None => {}
+        }
         let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]);
         let mut writes = vec![authorizations::redeem_code(id, &self.code, session.id())];
         match &stored.pending {
             None if row.user.wrong_passwords > 0 => writes.push(users::reopen(id, after.id, stored.epoch)),
             None => writes.push(users::at_epoch(id, after.id, stored.epoch)),
-            Some(Pending { change: PendingChange::Link, account, .. }) => {
-                writes.extend(provider_accounts::attach(id, account, Holder { user_id: after.id, epoch: stored.epoch })?);
+            Some(Pending { account, tokens, .. }) => {
+                writes.push(authorizations::keep_tokens(id, after.id, account, tokens)?);
+                writes.extend(notice::of_change(app, project, Some(place), &row.user, &mut after)?);
             }
-            Some(_) => {}
-        }
-        if let Some(Pending { account, tokens, .. }) = &stored.pending {
-            writes.push(authorizations::keep_tokens(id, after.id, account, tokens)?);
         }
         let next = match mfa_attempt::required(app, project, &after, stored.is_new_user, Amr::Fed)? {
             Some((attempt, required)) => {
@@ -151,20 +172,16 @@ impl Redemption {
                 Next::Session(Box::new(session))
             }
         };
-        let outcome = match upgrade {
+        let outcome = match &stored.pending {
             Some(_) => app.store.change_account(id, row, &after, writes).await,
             None => app.store.transact(writes).await.map(|()| Outcome::Done),
         };
         let failed = match outcome {
             Ok(Outcome::Done) => return Ok((after, Ok(next))),
-            Ok(Outcome::Changed) => Failed::For(KnownError::ServiceUnavailable),
+            Ok(Outcome::Changed) => Failed::Changed,
             Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
             Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
             Err(store::Error::Conflict(failed)) if failed.contains(&0) => Failed::Redeemed,
-            // The next write claims the account of a link; otherwise it looks for the user.
-            Err(store::Error::Conflict(failed)) if failed.contains(&1) && stored.pending.is_some() => {
-                Failed::For(refused(Refusal::OfAnother, None))
-            }
             Err(store::Error::Conflict(_)) => Failed::For(KnownError::InvalidAuthorizationCode),
             Err(error) => return Err(error.into()),
         };

@@ -3,7 +3,7 @@
 
 use axum::extract::State;
 use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, UpdateItem};
+use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::product_api::accounts::read;
 use shared::product_api::input::{Ignored, Nothing};
@@ -14,7 +14,7 @@ use crate::oauth_providers::{ProviderAccountPath, change};
 
 pub const ROUTE: Route = Route::delete("auth-oauth-provider-delete", "/api/v1/oauth-providers/{user_id}/{provider_id}")
     .summary("Unlinks an account of a user at an OAuth provider")
-    .table(&[BatchGetItem, DeleteItem, GetItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
         "CANNOT_GET_OWN_USER_WITHOUT_USER",

@@ -158,6 +158,7 @@ fn proved(app: &App, access: &Access<Client>, stored: &StoredCode, row: &UserRow
     let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
     user.use_email_codes();
     user.forget_wrong_passwords();
+    user.note_verified(&row.user, app.clock.now());
     if proof == Proof::First {
         writes.extend(account_claimed(app, &access.project.id, &user, app.clock.now())?);
     }

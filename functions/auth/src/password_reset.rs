@@ -10,6 +10,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::mail::code::account_claimed;
+use shared::mail::notice;
 use shared::model::code::{Code, Purpose, Rejected};
 use shared::model::limit::Limit;
 use shared::model::ownership::Proof;
@@ -65,10 +66,15 @@ pub async fn handle(
             return Err(Rejected::NotFound.into());
         }
         // Whoever reads the emails of an address that the user has given up is not the user.
-        let prover = access.access.prover(user);
+        let (prover, before) = (access.access.prover(user), user.clone());
         let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
         user.set_password(hash.clone(), None);
-        let told = if proof == Proof::First { account_claimed(&app, project, user, app.clock.now())? } else { None };
+        // Those who had the account before its owner proved to be it have nothing to say any more.
+        let told = if proof == Proof::First {
+            account_claimed(&app, project, user, app.clock.now())?.into_iter().collect()
+        } else {
+            notice::of_reset(&app, &access.access.project, Some(&access.access.place), &before, user)?
+        };
         let redeem = codes::redeem(project, Purpose::ResetPassword, &body.code);
         Ok(With([redeem].into_iter().chain(failures.forget()).chain(told).collect()))
     });

@@ -6,13 +6,12 @@
 //! account: the right password is answered like a wrong one, after the same work.
 
 use shared::App;
+use shared::mail::notice::{entry, facts};
 use shared::model::outbox::Builtin;
 use shared::model::user::{MAX_WRONG_PASSWORDS, User};
 use shared::product_api::limits::Failures;
 use shared::product_api::{Access, Client, Error};
 use shared::store::users::Guess;
-
-use crate::sign_in_notice;
 
 /// Counts a wrong password for the user who has the address, if anybody has it.
 pub(crate) async fn count(app: &App, access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
@@ -23,9 +22,11 @@ pub(crate) async fn count(app: &App, access: &Access<Client>, failures: &Failure
     let counted = app.store.count_wrong_password(&project.id, user.id, Guess::SignIn).await?;
     // Exactly one of all that count sees this number.
     if let Some(closed) = counted.filter(|user| user.wrong_passwords == MAX_WRONG_PASSWORDS && user.password.is_some())
-        && let Some(mail) = sign_in_notice::entry(app, project, &closed, Builtin::PasswordClosed, &access.place)?
+        && let Some(channel) = closed.primary()
     {
-        app.store.write(mail).await?;
+        let now = app.clock.now();
+        let facts = facts(Some(&access.place), now);
+        app.store.write(entry(app, project, &closed, channel.value.clone(), Builtin::PasswordClosed, facts, now)?).await?;
     }
     Ok(())
 }

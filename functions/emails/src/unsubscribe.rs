@@ -2,18 +2,17 @@
 //! programs their one click (RFC 8058), whose body says nothing that the address does not.
 
 use axum::extract::State;
-use axum::response::IntoResponse as _;
 use shared::App;
 use shared::http::Route;
 use shared::http::TableAction::{GetItem, UpdateItem};
 use shared::model::limit::{Limit, Rule};
 use shared::product_api::input::Ignored;
 use shared::product_api::limits::by_secret;
+use shared::product_api::link_page::{LinkPage, LinkQuery};
 use shared::product_api::{Error, Input};
 use shared::store;
 
-use crate::unsubscribe_page::{LinkQuery, done, find, used};
-use crate::unsubscribe_show::Shown;
+use crate::unsubscribe_page::{done, find, used};
 
 pub const ROUTE: Route = Route::post("emails-unsubscribe", "/api/v1/emails/unsubscribe-link")
     .summary("Takes a user off the mails of a kind by the link of one of them")
@@ -22,20 +21,20 @@ pub const ROUTE: Route = Route::post("emails-unsubscribe", "/api/v1/emails/unsub
     .table(&[GetItem, UpdateItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 
-pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<Shown, Error> {
+pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
     let link = match find(&app, &query.code).await? {
         Ok(link) => link,
-        Err(page) => return Ok(Shown(page)),
+        Err(page) => return Ok(page),
     };
     // By the link: the one click comes from the few addresses of a mail provider, for all its users.
     by_secret(&app, &link.project_id, Rule::Code, &query.code.text().to_owned().into()).await?;
     if link.used {
-        return Ok(Shown(used().into_response()));
+        return Ok(used());
     }
     match app.store.unsubscribe(&query.code, &link).await {
-        Ok(()) => Ok(Shown(done(link.category).into_response())),
+        Ok(()) => Ok(done(link.purpose.category)),
         // Another request was faster, or the account is gone: either way there is nothing left to refuse.
-        Err(store::Error::Conflict(_)) => Ok(Shown(used().into_response())),
+        Err(store::Error::Conflict(_)) => Ok(used()),
         Err(error) => Err(error.into()),
     }
 }

@@ -13,10 +13,11 @@ use shared::model::limit::{Limit, Rule};
 use shared::product_api::accounts::{With, change_read, redeemed};
 use shared::product_api::input::Ignored;
 use shared::product_api::limits::by_secret;
+use shared::product_api::link_page::{LinkPage, LinkQuery};
 use shared::product_api::{Error, Input, KnownError};
-use shared::store::release_links;
+use shared::store::links::{self, Release};
 
-use crate::release_page::{LinkQuery, Shown, done, find, nothing_to_release, used};
+use crate::release_page::{done, find, nothing_to_release, used};
 
 pub const ROUTE: Route = Route::post("users-contact-channel-release", RELEASE_PATH)
     .summary("Removes an address from an account that its recipient did not make")
@@ -25,7 +26,7 @@ pub const ROUTE: Route = Route::post("users-contact-channel-release", RELEASE_PA
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 
-pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<Shown, Error> {
+pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
     let link = match find(&app, &query.code).await? {
         Ok(link) => link,
         Err(page) => return Ok(page),
@@ -36,17 +37,17 @@ pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, 
     if link.used {
         return Ok(used());
     }
-    let gone = KnownError::ContactChannelNotFound;
+    let (gone, Release { channel_id, email }) = (KnownError::ContactChannelNotFound, &link.purpose);
     let Some(row) = row else { return Ok(nothing_to_release()) };
     let released = change_read(&app, &link.project_id, row, gone.clone(), |user| {
         // The user may have put another address in its place.
-        if user.channel(link.channel_id).is_none_or(|channel| channel.value != link.email) || !user.release(link.channel_id) {
+        if user.channel(*channel_id).is_none_or(|channel| channel.value != *email) || !user.release(*channel_id) {
             return Err(gone.clone().into());
         }
-        Ok(With(vec![release_links::redeem(&query.code)]))
+        Ok(With(vec![links::redeem::<Release>(&query.code)]))
     });
     match redeemed(released.await) {
-        Ok(_) => Ok(done(link.email.as_str())),
+        Ok(_) => Ok(done(email.as_str())),
         Err(Error::Known(KnownError::ContactChannelNotFound)) => Ok(nothing_to_release()),
         Err(Error::Known(KnownError::VerificationCodeAlreadyUsed)) => Ok(used()),
         Err(error) => Err(error),

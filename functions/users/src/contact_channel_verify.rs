@@ -43,7 +43,7 @@ pub async fn handle(
     let project = &access.access.project.id;
     let (stored, row) = access.decide(&app, &body.code).await?;
     let row = row.ok_or(KnownError::ContactChannelNotFound)?;
-    let result = verify_read(&app, project, row, KnownError::ContactChannelNotFound, |user| {
+    let result = verify_read(&app, &access.access, row, KnownError::ContactChannelNotFound, |user| {
         if !stored.is_of_epoch(user) {
             return Err(Rejected::NotFound.into());
         }

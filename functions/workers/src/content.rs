@@ -15,12 +15,11 @@ use shared::model::mail_document::{DocumentKind, MailDocument};
 use shared::model::outbox::{DEFAULT_THEME, OutboxEntry};
 use shared::model::outbox_work::Rendering;
 use shared::model::project::SendingProject;
-use shared::model::session::after;
 use shared::model::theme::Theme;
 use shared::model::user::User;
+use shared::store::links::{Link, Unsubscribe};
 use shared::store::mail_documents::{DocumentRow, document_key};
 use shared::store::outbox::OutboxRow;
-use shared::store::unsubscribe_links::{LIFE, UnsubscribeLink};
 use shared::store::{self, Key};
 use uuid::Uuid;
 
@@ -142,9 +141,8 @@ async fn theme(app: &App, project: &SendingProject, id: Uuid, documents: &Docume
 
 async fn unsubscribe_link(app: &App, project: &ProjectId, user: &User, entry: &OutboxEntry) -> Result<String, store::Error> {
     let code = Code::new(app.entropy.code());
-    let expires_at = after(app.clock.now(), LIFE);
-    let link = UnsubscribeLink { project_id: project.clone(), user_id: user.id, category: entry.category, expires_at, used: false };
-    app.store.create_unsubscribe_link(&code, &link).await?;
+    let link = Link::new(project, user.id, Unsubscribe { category: entry.category }, app.clock.now());
+    app.store.create_link(&code, &link).await?;
     Ok(format!("{}/api/v1/emails/unsubscribe-link?code={}", app.settings.api_url, code.text()))
 }
 

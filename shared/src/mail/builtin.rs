@@ -22,7 +22,7 @@ pub struct Sources<'a> {
 pub const THEME: &str = include_str!("templates/theme.mjml");
 
 impl Builtin {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::VerifyEmail,
         Self::SignIn,
         Self::ResetPassword,
@@ -30,6 +30,7 @@ impl Builtin {
         Self::NewSignIn,
         Self::AccountClaimed,
         Self::PasswordClosed,
+        Self::AccountChanged,
     ];
 
     /// The id of its template; published SDKs know the first four.
@@ -42,6 +43,7 @@ impl Builtin {
             Self::NewSignIn => uuid!("5c8c2f1e-64a7-4a0e-9d4b-0b6f3a1d7e52"),
             Self::AccountClaimed => uuid!("0d3b7c64-9a1e-4f25-8b6d-2c5e7f90a184"),
             Self::PasswordClosed => uuid!("c2a9d7be-31f0-4c55-8a1c-6f2e4d9b7a03"),
+            Self::AccountChanged => uuid!("7f3e5b90-2c84-4d16-9ab7-e1d05c6f8243"),
         }
     }
 
@@ -54,6 +56,7 @@ impl Builtin {
             Self::NewSignIn => "New sign-in",
             Self::AccountClaimed => "Account claimed",
             Self::PasswordClosed => "Too many wrong passwords",
+            Self::AccountChanged => "Account changed",
         }
     }
 
@@ -61,10 +64,24 @@ impl Builtin {
     pub fn sample_variables(self) -> Value {
         let link = "https://app.example.com/handler?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
         match self {
-            Self::NewSignIn | Self::PasswordClosed => json!({
+            Self::PasswordClosed => json!({
                 "time": "1 January 2026, 12:00 UTC",
                 "address": "203.0.113.7",
                 "place": "Lisbon, PT",
+            }),
+            Self::NewSignIn => json!({
+                "time": "1 January 2026, 12:00 UTC",
+                "address": "203.0.113.7",
+                "place": "Lisbon, PT",
+                "not_me_link": link,
+            }),
+            Self::AccountChanged => json!({
+                "time": "1 January 2026, 12:00 UTC",
+                "address": "203.0.113.7",
+                "place": "Lisbon, PT",
+                "changes": [{ "kind": "address-added", "detail": "ada@example.com" }],
+                "is_last": false,
+                "not_me_link": link,
             }),
             Self::AccountClaimed => json!({ "email": "ada@example.com", "has_password": false }),
             Self::VerifyEmail => json!({ "link": link, "otp": "2H7BKQ", "email": "ada@example.com", "not_me_link": link }),
@@ -109,6 +126,11 @@ impl Builtin {
                 "Too many wrong passwords at {{ project.display_name }}",
                 include_str!("templates/password-closed.html"),
                 include_str!("templates/password-closed.txt"),
+            ),
+            Self::AccountChanged => (
+                "Your account at {{ project.display_name }} was changed",
+                include_str!("templates/account-changed.html"),
+                include_str!("templates/account-changed.txt"),
             ),
         };
         Sources { subject, html, text: Some(text) }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::App;
 use crate::model::code::{Code, Purpose, StoredCode};
+use crate::model::email::Email;
 use crate::model::id::{EmailId, ProjectId};
 use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use crate::model::redirect::RedirectUrl;
@@ -13,7 +14,7 @@ use crate::model::session::after;
 use crate::model::user::{Channel, User};
 use crate::product_api::access::Level;
 use crate::product_api::limits;
-use crate::store::release_links::{self, ReleaseLink};
+use crate::store::links::{Link, Release};
 use crate::store::{self, Write, codes, outbox};
 
 /// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code`. How many
@@ -31,6 +32,29 @@ pub fn writes(
     let mail = outbox::create(project, &entry)?;
     let writes = with_mail(app, project, level, stored, &code, mail)?;
     Ok((code, writes))
+}
+
+/// Writes a code that resets the password of `user`, as its owner asked for by a link of an email to `email`. Recipients are not counted:
+/// the link works once, and whoever uses up what the owner may get must not keep them out.
+pub fn reset(
+    app: &App,
+    project: &ProjectId,
+    user: &User,
+    email: &Email,
+    callback: &RedirectUrl,
+    now: Timestamp,
+) -> Result<[Write; 2], store::Error> {
+    let stored = StoredCode {
+        purpose: Purpose::ResetPassword,
+        email: email.clone(),
+        user_id: Some(user.id),
+        channel_id: None,
+        expires_at: after(now, Purpose::ResetPassword.life()),
+        used: false,
+        epoch: user.credential_epoch,
+    };
+    let (code, entry) = code_and_entry(app, &stored, Builtin::ResetPassword, callback, Map::new(), now);
+    Ok([codes::create(project, &code, &stored)?, outbox::create(project, &entry)?])
 }
 
 /// Writes what looks and costs like [`writes`] and mails nothing: a code that nobody gets. For recipients who must not be told apart.
@@ -115,19 +139,12 @@ pub fn verification(
         epoch: user.credential_epoch,
     };
     let release = Code::new(app.entropy.code());
-    let link = ReleaseLink {
-        project_id: project.clone(),
-        user_id: user.id,
-        channel_id: channel.id,
-        email: channel.value.clone(),
-        expires_at: after(now, release_links::LIFE),
-        used: false,
-    };
+    let link = Link::new(project, user.id, Release { channel_id: channel.id, email: channel.value.clone() }, now);
     let url = format!("{}{RELEASE_PATH}?code={}", app.settings.api_url, release.text());
     let more = Map::from_iter([("not_me_link".to_owned(), json!(url))]);
     let (code, entry) = code_and_entry(app, &stored, Builtin::VerifyEmail, callback, more, now);
     let mut writes = with_mail(app, project, level, &stored, &code, outbox::create(project, &entry)?)?;
-    writes.push(release_links::create(&release, &link)?);
+    writes.push(link.create(&release)?);
     Ok(writes)
 }
 

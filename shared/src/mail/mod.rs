@@ -6,6 +6,7 @@ pub mod code;
 pub mod invitation;
 #[cfg(feature = "mail")]
 pub mod mime;
+pub mod notice;
 #[cfg(feature = "mail")]
 pub mod render;
 #[cfg(feature = "mail")]

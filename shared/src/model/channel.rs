@@ -119,13 +119,14 @@ impl User {
 
     /// The standing of a channel that is changed. What a user asks for is a wish; only the one address that an account signs in with
     /// may be replaced by another at once, as if the account had been made with it, so that nobody is locked out by a corrected typo.
+    /// One that was verified is no typo: an intruder who replaced it could become the owner by first proof.
     fn standing_after(&self, channel: &Channel, value: &Email, patch: &ChannelPatch, author: Author) -> Standing {
         let starts = patch.used_for_auth == Some(true) && !channel.used_for_auth;
         let is_other = *value != channel.value;
         match author {
             Author::Server if is_other || patch.used_for_auth.is_some() || patch.is_verified.is_some() => Standing::Assigned,
             Author::User if is_other && channel.signs_in() => {
-                let is_only = self.channels.iter().filter(|channel| channel.signs_in()).count() == 1;
+                let is_only = !channel.is_verified && self.channels.iter().filter(|channel| channel.signs_in()).count() == 1;
                 if is_only { Standing::Provisional } else { Standing::Wished }
             }
             Author::User if is_other || starts => Standing::Wished,

@@ -19,6 +19,9 @@ pub mod mail_quota;
 pub mod mail_server;
 pub mod metadata;
 pub mod mfa;
+pub mod notice;
+#[cfg(test)]
+mod notice_tests;
 pub mod outbox;
 pub mod outbox_patch;
 pub mod outbox_reports;

@@ -119,6 +119,8 @@ pub enum Builtin {
     AccountClaimed,
     /// Tells that wrong passwords have closed the account to passwords.
     PasswordClosed,
+    /// Tells of a change of how a user signs in.
+    AccountChanged,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

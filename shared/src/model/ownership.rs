@@ -7,6 +7,7 @@
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
 //! | first proof of an address by a stranger | only the proved address stays | end | raised |
+//! | "This wasn't me" ([`notice`](super::notice)) | as before the change, without a password | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
 //! | verification code | stay; a wished address starts to sign in | stay | stays |
 //! | password changed or reset, all sessions ended | stay | end, but for a kept one | raised |
@@ -118,6 +119,7 @@ impl User {
         self.provider_accounts.clear();
         self.otp_enabled = false;
         self.otp_refused = false;
+        self.notices.end();
         self.end_sessions(None);
     }
 

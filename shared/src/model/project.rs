@@ -1,6 +1,6 @@
 //! Projects and their settings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,11 @@ use uuid::Uuid;
 use super::id::ProjectId;
 use super::line;
 use super::mail_server::MailServer;
+use super::notice::Topic;
 use super::outbox::DEFAULT_THEME;
 use super::password;
 use super::permission::Rbac;
-use super::redirect::{Rules, TrustedDomain};
+use super::redirect::{RedirectUrl, Rules, TrustedDomain};
 use super::sign_up_rule::{DefaultAction, SignUpRule};
 use crate::crypto::seal::Sealed;
 
@@ -66,6 +67,9 @@ pub struct ProjectConfig {
     pub require_publishable_client_key: bool,
     /// A mail tells users of sign-ins from places that they did not sign in from before.
     pub new_sign_in_mails: bool,
+    /// What users are not told of when it changes; they are told of everything else ([`notice`](super::notice)).
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub disabled_notices: BTreeSet<Topic>,
     /// In characters, 8 to 128.
     pub password_min_length: usize,
     pub domains: Vec<TrustedDomain>,
@@ -100,6 +104,7 @@ impl Default for ProjectConfig {
             require_email_verification: false,
             require_publishable_client_key: false,
             new_sign_in_mails: false,
+            disabled_notices: BTreeSet::new(),
             password_min_length: password::MIN_LENGTH,
             domains: Vec::new(),
             domain_names: BTreeMap::new(),
@@ -135,6 +140,12 @@ impl ProjectConfig {
     /// The provider of this id, if users may sign in with it.
     pub fn oauth_provider(&self, id: &str) -> Option<&OAuthProvider> {
         self.oauth_providers.iter().find(|provider| provider.id == id)
+    }
+
+    /// A page of the project's own app, for emails that no app asks for: at the first trusted domain without a wildcard.
+    pub fn handler_page(&self, name: &str) -> Option<RedirectUrl> {
+        let domain = self.domains.iter().find(|domain| !domain.domain.contains('*'))?;
+        RedirectUrl::parse(&format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'))).ok()
     }
 }
 

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use super::id::{ProjectId, TeamId};
 use super::line;
 use super::mail_server::MailServerInput;
+use super::notice::Topic;
 use super::password;
 use super::permission::{Occasion, PermissionId};
 use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig, secret_owner};
@@ -124,6 +125,9 @@ pub struct ConfigPatch {
     /// Whether a mail tells users of sign-ins from places that they did not sign in from before.
     #[deserr(default)]
     pub new_sign_in_mails: Option<bool>,
+    /// What users get no email about when it changes, such as `password`; replaces all.
+    #[deserr(default)]
+    pub disabled_notices: Option<Vec<Topic>>,
     /// Characters, 8 to 128.
     #[deserr(default)]
     pub password_min_length: Option<u16>,
@@ -314,6 +318,7 @@ impl ConfigPatch {
         set(self.require_email_verification, &mut config.require_email_verification);
         set(self.require_publishable_client_key, &mut config.require_publishable_client_key);
         set(self.new_sign_in_mails, &mut config.new_sign_in_mails);
+        set(self.disabled_notices.map(|topics| topics.into_iter().collect()), &mut config.disabled_notices);
         set(self.oauth_account_merge_strategy, &mut config.oauth_account_merge_strategy);
         if let Some(length) = self.password_min_length.map(usize::from) {
             if !(password::MIN_LENGTH..=password::MAX_LENGTH).contains(&length) {

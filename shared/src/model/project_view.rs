@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::id::ProjectId;
 use super::mail_server::HIDDEN_PASSWORD;
+use super::notice::Topic;
 use super::permission::{Occasion, PermissionId};
 use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
 use super::redirect::TrustedDomain;
@@ -70,6 +71,8 @@ pub struct AdminConfig {
     /// The id of the theme of mails that name none.
     pub email_theme: Uuid,
     pub new_sign_in_mails: bool,
+    /// What users get no email about when it changes.
+    pub disabled_notices: Vec<Topic>,
     pub create_team_on_sign_up: bool,
     pub team_creator_default_permissions: Vec<DefaultPermission>,
     pub team_member_default_permissions: Vec<DefaultPermission>,
@@ -181,6 +184,7 @@ impl AdminConfig {
             email_config: AdminEmailConfig::of(&config.email),
             email_theme: config.email.theme(),
             new_sign_in_mails: config.new_sign_in_mails,
+            disabled_notices: config.disabled_notices.iter().copied().collect(),
             create_team_on_sign_up: config.create_team_on_sign_up,
             team_creator_default_permissions: defaults(Occasion::TeamCreator),
             team_member_default_permissions: defaults(Occasion::TeamMember),

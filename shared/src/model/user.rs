@@ -11,6 +11,7 @@ use super::email::Email;
 use super::id::{ChannelId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
 use super::metadata::Metadata;
 use super::mfa::Totp;
+use super::notice::Notices;
 use super::outbox::Category;
 use super::ownership::Standing;
 use super::permission::Grant;
@@ -95,6 +96,9 @@ pub struct User {
     /// The one session that outlived the last increment of the epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_session: Option<SessionId>,
+    /// What the addresses of the account were told, and may undo.
+    #[serde(default, skip_serializing_if = "Notices::is_none")]
+    pub notices: Notices,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -177,6 +181,7 @@ impl User {
             credential_epoch: 0,
             session_epoch: 0,
             kept_session: None,
+            notices: Notices::default(),
         }
     }
 

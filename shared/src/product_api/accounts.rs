@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::access::Access;
+use super::access::{Access, Level};
 use super::error::{Error, KnownError};
 use crate::App;
+use crate::mail::notice;
 use crate::model::code::Rejected;
 use crate::model::id::{ProjectId, UserId};
 use crate::model::place::Place;
@@ -74,7 +75,8 @@ pub async fn change_read(
     Err(KnownError::ServiceUnavailable.into())
 }
 
-/// [`change_read`] by the caller of `access`: when the user has to be read again, the caller must still be who it was.
+/// [`change_read`] by the caller of `access`: when the user has to be read again, the caller must still be who it was. The owner hears of
+/// what changes of how the user signs in.
 pub async fn change_as<L>(
     app: &App,
     access: &Access<L>,
@@ -84,23 +86,33 @@ pub async fn change_as<L>(
 ) -> Result<UserRow, Error> {
     let checked = |user: &mut User| {
         access.check_again(user)?;
-        change(user)
+        let before = user.clone();
+        let mut with = change(user)?;
+        with.0.extend(notice::of_change(app, &access.project, place(access), &before, user)?);
+        Ok(with)
     };
     change_read(app, &access.project.id, row, missing, checked).await
 }
 
+/// Where a change is made, if that says anything to its user: a server is at its own place.
+fn place<L>(access: &Access<L>) -> Option<&Place> {
+    Some(&access.place).filter(|_| access.level < Level::Server)
+}
+
 /// Changes a user by verifying an address of it, which the change may newly sign in with: an unverified claim of another user gives way
 /// to it where it has to.
-pub async fn verify_read(
+pub async fn verify_read<L>(
     app: &App,
-    project: &ProjectId,
+    access: &Access<L>,
     mut row: UserRow,
     missing: KnownError,
     change: impl Fn(&mut User) -> Result<With, Error>,
 ) -> Result<(), Error> {
+    let project = &access.project.id;
     for _ in 0..TRIES {
         let mut user = row.user.clone();
-        let With(others) = change(&mut user)?;
+        let With(mut others) = change(&mut user)?;
+        others.extend(notice::of_change(app, &access.project, place(access), &row.user, &mut user)?);
         let mut outcome = app.store.change_account(project, &row, &user, others.clone()).await?;
         if let Outcome::EmailTaken(email) = &outcome {
             let holder = match app.store.email_claim(project, email).await? {
@@ -108,7 +120,13 @@ pub async fn verify_read(
                 None => None,
             };
             outcome = match holder {
-                Some(holder) => app.store.take_email(project, &row, &user, email, &holder, others).await?,
+                Some(mut holder) => {
+                    if holder.user.give_way(email) {
+                        app.store.take_email(project, &row, &user, email, &holder, others).await?
+                    } else {
+                        Outcome::EmailTaken(email.clone())
+                    }
+                }
                 // It is free by now.
                 None => Outcome::Changed,
             };

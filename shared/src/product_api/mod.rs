@@ -14,6 +14,7 @@ pub mod family;
 pub mod input;
 mod layer;
 pub mod limits;
+pub mod link_page;
 pub mod literal;
 mod named;
 pub mod oauth_error;

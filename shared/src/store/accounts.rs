@@ -115,8 +115,7 @@ impl Store {
         Ok(outcome)
     }
 
-    /// The same when `after` takes an address from `holder`, who claims it unverified. [`Outcome::EmailTaken`] when that claim does not
-    /// give way.
+    /// The same when `after` takes an address that `holder` claimed unverified when it was read, and has given up since.
     pub async fn take_email(
         &self,
         project: &ProjectId,
@@ -126,10 +125,6 @@ impl Store {
         holder: &UserRow,
         mut others: Vec<Write>,
     ) -> Result<Outcome, Error> {
-        let mut yielding = holder.user.clone();
-        if !yielding.give_way(email) {
-            return Ok(Outcome::EmailTaken(email.clone()));
-        }
         let mut claims = claim_writes(project, &row.user, after)?;
         for (of, write) in &mut claims {
             if let (Claimed::Email(of), Some(channel)) = (of, after.channel_of(email))
@@ -138,7 +133,7 @@ impl Store {
                 *write = take_email_claim(project, email, &EmailClaim::of(after, channel), holder.user.id)?;
             }
         }
-        others.push(replace(project, &yielding, holder.version)?);
+        others.push(replace(project, &holder.user, holder.version)?);
         self.write_account(project, row, after, claims, others).await
     }
 

@@ -9,10 +9,9 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
-use super::users::{in_epoch, user_key};
-use super::{Error, Key, Write, integer, string};
+use super::{Error, Key, Write, string};
 use crate::model::id::{ProjectId, UserId};
-use crate::model::user::{MAX_ACCOUNTS, ProviderAccount, User};
+use crate::model::user::{ProviderAccount, User};
 
 /// Whose account it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,18 +63,6 @@ pub fn signs_in(project: &ProjectId, account: &ProviderAccount, user: UserId) ->
     Write::check(account_claim_key(project, account), "d.user_id = :user AND d.signs_in = :yes")
         .value(":user", string(user.to_string()))
         .value(":yes", AttributeValue::Bool(true))
-}
-
-/// Gives an account to a user as it is, whatever else changes on it at the same time; fails when there is no such user in this
-/// credential epoch, or when it has as many as a user may have.
-pub fn attach(project: &ProjectId, account: &ProviderAccount, holder: Holder) -> Result<[Write; 2], Error> {
-    let add = "SET d.provider_accounts = list_append(d.provider_accounts, :accounts), version = version + :one";
-    let update = Write::update(user_key(project, holder.user_id), add)
-        .on(format!("size(d.provider_accounts) < :most AND {}", in_epoch(holder.epoch)))
-        .value(":credentials", integer(holder.epoch))
-        .value(":one", integer(1))
-        .value(":most", integer(MAX_ACCOUNTS));
-    Ok([claim(project, account, holder)?, update.entity(":accounts", &[account])?])
 }
 
 /// Frees an account of a user.

@@ -5,10 +5,12 @@
 //! back. What lives for minutes (an authorization, a code with what it is good for, the cursor of a page) is not here: it is over first.
 //! An item costs its share of the scan, and one unit for each KB when something in it is sealed anew.
 
+use super::links::{Link, Purpose as _};
 use super::{Error, Item, Key, Store, Write, authorizations, entity, integer, key_of};
 use crate::crypto::seal::{Sealed, Sealer};
 use crate::model::id::ProjectId;
 use crate::model::mfa;
+use crate::model::notice::NotMe;
 use crate::model::project::{Project, secret_owner};
 use crate::model::user::User;
 
@@ -65,6 +67,11 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let user: User = entity(item.clone())?;
         let project = ProjectId::parse(project).map_err(|_| Error::Refused(format!("{} is no user of a project", key.pk)))?;
         return Ok(user.totp.map(|app| place("totp.secret", mfa::owner(&project, user.id), app.secret)).into_iter().collect());
+    }
+    if key.pk.starts_with("V#") && key.sk == NotMe::SORT_KEY {
+        let Link { project_id, user_id, purpose, .. } = entity::<Link<NotMe>>(item.clone())?;
+        let app = purpose.before.and_then(|before| before.totp);
+        return Ok(app.map(|app| place("before.totp.secret", mfa::owner(&project_id, user_id), app.secret)).into_iter().collect());
     }
     if let Some(owner) = authorizations::owner_by_key(key) {
         let tokens: authorizations::ProviderTokens = entity(item.clone())?;

@@ -4,6 +4,8 @@ mod ended_sessions;
 mod first_proof;
 mod first_proof_races;
 mod not_me;
+mod notices;
+mod notices_misused;
 mod old_codes;
 mod old_tables;
 mod squatters;

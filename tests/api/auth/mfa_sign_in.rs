@@ -245,7 +245,7 @@ async fn a_secret_is_told_to_nobody_and_kept_sealed() {
     assert_eq!(answer.json()["requires_totp_mfa"], true);
     assert!(!answer.text().contains(&secret));
     let written = app.recorder.calls();
-    assert!(written.iter().any(|(operation, body)| operation == "UpdateItem" && body.contains("totp")));
+    assert!(written.iter().any(|(operation, body)| operation == "TransactWriteItems" && body.contains("totp")));
     assert!(written.iter().all(|(_, body)| !body.contains(&secret)), "it is stored in clear");
     for caller in [app.signed_in(&ada), app.server().with("x-stack-access-token", &ada.access_token)] {
         assert!(!caller.get(ME).await.text().contains("totp_secret"));

@@ -1,5 +1,6 @@
 //! Signing up, signing in, sessions and OAuth.
 
+pub(crate) mod account_notices;
 mod anonymous;
 mod connected_accounts;
 mod mfa_sign_in;

@@ -88,6 +88,7 @@ async fn our_own_documents_are_there_are_replaced_and_come_back() {
     let app = TestApp::start().await;
     let ours = names(&app, "templates").await;
     let names_of_ours = [
+        "Account changed",
         "Account claimed",
         "Email verification",
         "New sign-in",
@@ -199,7 +200,7 @@ async fn a_project_has_so_many_documents_of_each_kind_however_many_are_created_a
             assert_eq!(answer.json()["details"], json!({ "max": MAX_DOCUMENTS }));
         }
         let ours = match kind {
-            "templates" => 7,
+            "templates" => 8,
             "themes" => 1,
             _ => 0,
         };

@@ -133,6 +133,10 @@ async fn another_value_is_verified_anew_and_signs_in_in_place_of_the_old_one() {
     assert_eq!(same.json()["is_verified"], true);
     let other = caller.patch(&path_of(&channel), json!({ "value": "ada@work.example" })).await;
     assert_eq!((other.status(), &other.json()["is_verified"], &other.json()["used_for_auth"]), (200, &json!(false), &json!(true)));
+    // As the old one was verified, the new one has to be before it signs in.
+    let sign_in = json!({ "email": "ada@work.example", "password": "correct horse battery" });
+    assert_error(&app.client().post("/api/v1/auth/password/sign-in", sign_in).await, 400, "EMAIL_PASSWORD_MISMATCH");
+    app.server().patch(&path_of(&channel), json!({ "is_verified": true })).await;
     assert_eq!(app.sign_in("ada@work.example").await.user_id, ada.user_id);
     // The old address is free.
     assert_ne!(app.sign_up("ada@example.com").await.user_id, ada.user_id);

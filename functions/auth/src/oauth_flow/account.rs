@@ -4,6 +4,7 @@
 use secrecy::SecretString;
 use shared::App;
 use shared::mail::code::account_claimed;
+use shared::mail::notice;
 use shared::model::email::Email;
 use shared::model::id::UserId;
 use shared::model::ownership::{Proof, Prover};
@@ -133,12 +134,8 @@ impl Flow<'_> {
             }
             Decision::TakeOver(user) => self.take_over(user).await,
             Decision::Attach(user_id) => {
-                let holder = Holder { user_id, epoch: known.email_owner.as_ref().map_or(0, |claim| claim.epoch) };
-                let (code, mut writes) = self.code(holder, false)?;
-                writes.extend(provider_accounts::attach(project, &self.account, holder)?);
-                // Whoever is merged by an address has it still.
-                writes.extend(self.profile.email.as_ref().map(|email| users::has_verified_email(project, email, user_id)));
-                written(self.app.store.transact(writes).await, code)
+                let epoch = known.email_owner.as_ref().map_or(0, |claim| claim.epoch);
+                self.attach(user_id, epoch).await
             }
             Decision::SignUp { email_signs_in } => {
                 let user = User::new(&self.app.entropy, self.app.clock.now());
@@ -151,6 +148,26 @@ impl Flow<'_> {
                     Err(error) => written(Err(error), code),
                 }
             }
+        }
+    }
+
+    /// Links the account to the user who has its verified address, in the epoch in which it was found so.
+    async fn attach(&self, user_id: UserId, epoch: u64) -> Result<Option<SecretString>, Error> {
+        let project = &self.project.id;
+        let row = self.app.store.user(project, user_id).await?.filter(|row| row.user.credential_epoch == epoch);
+        let Some(row) = row else { return Ok(None) };
+        let mut user = row.user.clone();
+        if user.add_account(self.account.clone()).is_err() {
+            return Ok(None);
+        }
+        let (code, mut writes) = self.code(Holder { user_id, epoch }, false)?;
+        // Whoever is merged by an address has it still.
+        writes.extend(self.profile.email.as_ref().map(|email| users::has_verified_email(project, email, user_id)));
+        writes.extend(notice::of_change(self.app, self.project, Some(self.place), &row.user, &mut user)?);
+        match self.app.store.change_account(project, &row, &user, writes).await {
+            Ok(Outcome::Done) => Ok(Some(code)),
+            Ok(_) => Ok(None),
+            Err(error) => written(Err(error), code),
         }
     }
 

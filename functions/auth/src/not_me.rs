@@ -1,0 +1,151 @@
+//! `POST /api/v1/auth/not-me-link`: undoes a change of an account that its owner did not make, shuts everybody out and emails a way back
+//! in. The page behind the "This wasn't me" link of an email about an account sends its form here. Who may undo what, and why, is in
+//! [`notice`](shared::model::notice).
+
+use axum::extract::State;
+use shared::App;
+use shared::http::Route;
+use shared::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::mail::code::reset;
+use shared::mail::notice::NOT_ME_PATH;
+use shared::model::code::Code;
+use shared::model::email::Email;
+use shared::model::limit::{Limit, Rule};
+use shared::model::notice::{Ended, NotMe, Snapshot, Taken};
+use shared::model::project::Project;
+use shared::model::user::{Channel, User};
+use shared::product_api::input::Ignored;
+use shared::product_api::limits::by_secret;
+use shared::product_api::link_page::{LinkPage, LinkQuery};
+use shared::product_api::{Error, Input, KnownError};
+use shared::store::accounts::Outcome;
+use shared::store::links::{self, Link};
+use shared::store::users::UserRow;
+use shared::store::{self, Write};
+
+use crate::not_me_page::{WayBack, done, find, nothing_to_undo, used};
+
+pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
+    .summary("Undoes a change of an account that its owner did not make")
+    .limit(Limit::Code)
+    .ignores_body()
+    .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
+
+/// How often it looks again: once for each address or account that somebody else signs in with by now, and for changes meanwhile.
+const TRIES: u32 = 20;
+/// How many claims of addresses and accounts one transaction takes beside everything else.
+const MOST_CLAIMS: usize = 60;
+
+pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
+    let link = match find(&app, &query.code).await? {
+        Ok(link) => link,
+        Err(page) => return Ok(page),
+    };
+    let (secret, project) = (query.code.text().to_owned().into(), &link.project_id);
+    let count = by_secret(&app, project, Rule::Code, &secret);
+    let ((), row, project) = tokio::try_join!(count, app.store.user(project, link.user_id), app.store.project(project))?;
+    if link.used {
+        return Ok(used());
+    }
+    let (Some(row), Some(project)) = (row, project) else { return Ok(nothing_to_undo()) };
+    Undo { app: &app, project: &project.project, code: &query.code, link: &link, taken: Taken::default(), squatter: None }.of(row).await
+}
+
+/// What follows from a link.
+struct Undo<'a> {
+    app: &'a App,
+    project: &'a Project,
+    code: &'a Code,
+    link: &'a Link<NotMe>,
+    taken: Taken,
+    /// Claims the recipient's address without having verified it.
+    squatter: Option<UserRow>,
+}
+
+impl Undo<'_> {
+    async fn of(mut self, mut row: UserRow) -> Result<LinkPage, Error> {
+        for _ in 0..TRIES {
+            let mut user = row.user.clone();
+            let is_first_half =
+                claims(&row.user, self.link) > MOST_CLAIMS && user.undo_additions(&self.link.purpose).is_ok() && !same(&user, &row);
+            if !is_first_half {
+                user = row.user.clone();
+                if user.undo(&self.link.purpose, &self.taken) == Err(Ended) {
+                    return Ok(nothing_to_undo());
+                }
+            }
+            let (way_back, writes) = if is_first_half { (WayBack::AsUsual, Vec::new()) } else { self.writes(&user)? };
+            match self.write(&row, &user, writes).await {
+                Ok(Outcome::Done) if !is_first_half => return Ok(done(&self.link.purpose, &way_back)),
+                Ok(Outcome::EmailTaken(email)) => self.lose(email).await?,
+                Ok(Outcome::AccountTaken(account)) => self.taken.accounts.push(account),
+                Ok(Outcome::Changed | Outcome::Done) => {}
+                Err(store::Error::Conflict(failed)) if failed.contains(&0) => return Ok(used()),
+                // The squatter changed.
+                Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
+                Err(error) => return Err(error.into()),
+            }
+            match self.app.store.user(&self.project.id, row.user.id).await? {
+                Some(again) => row = again,
+                None => return Ok(nothing_to_undo()),
+            }
+        }
+        Err(KnownError::ServiceUnavailable.into())
+    }
+
+    /// Uses the link, and emails the way back in.
+    fn writes(&self, user: &User) -> Result<(WayBack, Vec<Write>), store::Error> {
+        let email = &self.link.purpose.email;
+        let mut writes = vec![links::redeem::<NotMe>(self.code)];
+        if !user.channel_of(email).is_some_and(Channel::signs_in) {
+            return Ok((WayBack::Taken, writes));
+        }
+        let config = &self.project.config;
+        let Some(page) = config.handler_page("password-reset").filter(|_| config.credential_enabled) else {
+            return Ok((WayBack::AsUsual, writes));
+        };
+        writes.extend(reset(self.app, &self.project.id, user, email, &page, self.app.clock.now())?);
+        Ok((WayBack::Emailed, writes))
+    }
+
+    async fn write(&self, row: &UserRow, user: &User, writes: Vec<Write>) -> Result<Outcome, store::Error> {
+        let (store, project) = (&self.app.store, &self.project.id);
+        match &self.squatter {
+            Some(holder) => store.take_email(project, row, user, &self.link.purpose.email, holder, writes).await,
+            None => store.change_account(project, row, user, writes).await,
+        }
+    }
+
+    /// Somebody else signs in with an address of the account: it is theirs, but for one that they never verified and whose emails the
+    /// recipient of the link reads.
+    async fn lose(&mut self, email: Email) -> Result<(), store::Error> {
+        let (store, project) = (&self.app.store, &self.project.id);
+        self.squatter = None;
+        if email != self.link.purpose.email {
+            self.taken.emails.push(email);
+            return Ok(());
+        }
+        match store.email_claim(project, &email).await? {
+            Some(claim) if claim.is_verified => self.taken.emails.push(email),
+            Some(claim) => {
+                let mut holder = store.user(project, claim.user_id).await?;
+                let cedes = holder.as_mut().is_some_and(|holder| holder.user.cede(&email));
+                self.squatter = holder.filter(|_| cedes);
+            }
+            // It is free by now.
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+fn claims(user: &User, link: &Link<NotMe>) -> usize {
+    let (channels, accounts) = link.purpose.before.as_ref().map_or((0, 0), Snapshot::claims);
+    user.channels.len() + 2 * user.provider_accounts.len() + channels + accounts
+}
+
+/// Whether there is nothing to remove.
+fn same(user: &User, row: &UserRow) -> bool {
+    (user.channels.len(), user.provider_accounts.len()) == (row.user.channels.len(), row.user.provider_accounts.len())
+}

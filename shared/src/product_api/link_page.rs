@@ -1,0 +1,62 @@
+//! Pages behind the links of emails ([`links`](crate::store::links)). Whoever follows one is a person at a browser, so errors are pages as
+//! well; programs have the status and the code in a header. A page asks, and its form answers: nothing changes on GET, as mail scanners
+//! follow links.
+
+use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
+use http::StatusCode;
+use utoipa::ToSchema;
+
+use super::error::{Error, ErrorCode, KnownError};
+use crate::App;
+use crate::http::{Describe, Description, Page};
+use crate::model::code::{Code, Rejected};
+use crate::store::links::{Link, Purpose};
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct LinkQuery {
+    /// The code of the link.
+    pub code: Code,
+}
+
+/// A page, for whatever reason.
+pub struct LinkPage(Response);
+
+impl LinkPage {
+    /// `title` and `body` are HTML.
+    pub fn of(title: &str, body: &str) -> Self {
+        Self(Page::of(StatusCode::OK, title, body).into_response())
+    }
+
+    /// A question, with the form that answers it.
+    pub fn question(title: &str, body: &str, button: &str) -> Self {
+        Self::of(title, &format!("{body}\n<form method=\"post\"><button>{button}</button></form>"))
+    }
+}
+
+impl IntoResponse for LinkPage {
+    fn into_response(self) -> Response {
+        self.0
+    }
+}
+
+impl Describe for LinkPage {
+    fn describe(description: &mut Description) {
+        Page::describe(description);
+    }
+}
+
+/// The link of a code, or the page that says why there is none; `instead` says what to do then.
+pub async fn find<P: Purpose>(app: &App, code: &Code, instead: &str) -> Result<Result<Link<P>, LinkPage>, Error> {
+    let rejected = match app.store.link(code).await? {
+        None => Rejected::NotFound,
+        Some(link) if link.expires_at <= app.clock.now() => Rejected::Expired,
+        Some(link) => return Ok(Ok(link)),
+    };
+    let error = KnownError::from(rejected);
+    let page = Page::of(error.status(), "This link does not work any more", &format!("<p>{instead}</p>"));
+    let mut answer = page.into_response();
+    answer.extensions_mut().insert(ErrorCode(error.code()));
+    Ok(Err(LinkPage(answer)))
+}

@@ -1,0 +1,203 @@
+//! Somebody has a session of another's account and takes it over; the owner has the emails about it.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::{SignedIn, TestApp};
+
+use super::{CHANNELS, NEW, added, addresses, change, password_sign_in, reset, reset_code, user, verification_code, verify};
+use crate::auth::account_notices::{link, notices, press, verified, with_pages};
+use crate::auth::assert_error;
+use crate::auth::oauth_callback::{self, exchange, flow, parameter};
+
+const ADA: &str = "ada@example.com";
+const EVE: &str = "eve@example.com";
+const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
+
+pub(super) async fn channel_id(app: &TestApp, user: &str, address: &str) -> String {
+    let list = app.server().get(&format!("{CHANNELS}?user_id={user}")).await.json();
+    let channel = list["items"].as_array().unwrap().iter().find(|item| item["value"] == address).unwrap().clone();
+    channel["id"].as_str().unwrap().to_owned()
+}
+
+/// Adds an address of the intruder's to the account and verifies it.
+pub(super) async fn joined(app: &TestApp, session: &SignedIn, address: &str) {
+    let channel = added(app, session, address).await;
+    let code = verification_code(app, session, &channel, address).await;
+    assert_eq!(verify(app, &code).await.status(), 200);
+    app.advance(SignedDuration::from_secs(1));
+}
+
+pub(super) async fn removed(app: &TestApp, session: &SignedIn, address: &str) {
+    let id = channel_id(app, &session.user_id, address).await;
+    assert_eq!(app.signed_in(session).delete(&format!("{CHANNELS}/me/{id}")).await.status(), 200);
+    app.advance(SignedDuration::from_secs(1));
+}
+
+/// The account is the owner's, who gets in by the emailed reset alone.
+async fn assert_owned(app: &TestApp, id: &str) {
+    assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)]);
+    let account = user(app, id).await;
+    let state = ["has_password", "requires_totp_mfa", "primary_email", "oauth_providers"].map(|field| account[field].clone());
+    assert_eq!(state, [json!(false), json!(false), json!(ADA), json!([])]);
+    assert_eq!(reset(app, &app.last_mail(ADA).await.code()).await.status(), 200);
+    assert_eq!(password_sign_in(app, ADA, NEW).await.status(), 200);
+}
+
+#[tokio::test]
+async fn whoever_took_everything_loses_it_by_the_first_email() {
+    let (app, provider) = oauth_callback::start().await;
+    with_pages(&app).await;
+    let ada = verified(&app, ADA).await;
+    joined(&app, &ada, EVE).await;
+    let own = app.signed_in(&ada);
+    let account = json!({ "sub": "acme|666", "email": EVE, "email_verified": false });
+    let token = [("type", "link"), ("token", ada.access_token.as_str())];
+    let linked = exchange(&app, &parameter(&flow(&app, &provider, account.clone(), &token).await, "code")).await;
+    assert_eq!(linked.status(), 200, "{}", linked.text());
+    assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
+    assert_eq!(own.patch("/api/v1/users/me", json!({ "primary_email": EVE })).await.status(), 200);
+    removed(&app, &ada, ADA).await;
+    // By a code of the new address: the owner's links outlive it.
+    let code = reset_code(&app, EVE).await;
+    assert_eq!(reset(&app, &code).await.status(), 200);
+    let prepared = reset_code(&app, EVE).await;
+
+    let told = notices(&app, ADA).await;
+    assert_eq!(told.len(), 5, "address, account, app, primary, removed");
+    assert!(press(&app, &link(&told[0])).await.text().contains("The changes are undone"));
+    assert_owned(&app, &ada.user_id).await;
+    assert_error(&reset(&app, &prepared).await, 404, "VERIFICATION_CODE_NOT_FOUND");
+    let (elsewhere, _) = oauth_callback::sign_in(&app, &provider, account).await;
+    assert_ne!(elsewhere.user_id, ada.user_id, "the intruder's account at the provider is the intruder's");
+    for later in &told[1..] {
+        assert!(press(&app, &link(later)).await.text().contains("nothing to undo"));
+    }
+}
+
+#[tokio::test]
+async fn who_follows_a_later_email_first_may_still_follow_the_first() {
+    let app = TestApp::start().await;
+    with_pages(&app).await;
+    let ada = verified(&app, ADA).await;
+    joined(&app, &ada, EVE).await;
+    assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
+    let told = notices(&app, ADA).await;
+    press(&app, &link(&told[1])).await;
+    assert_eq!(addresses(&app, &ada.user_id).await.len(), 2, "an address that was there before the change stays");
+    app.advance(SignedDuration::from_secs(1));
+    assert!(press(&app, &link(&told[0])).await.text().contains("The changes are undone"));
+    assert_owned(&app, &ada.user_id).await;
+}
+
+#[tokio::test]
+async fn a_verified_address_that_is_replaced_is_not_the_new_ones_until_that_is_verified() {
+    let app = TestApp::start().await;
+    with_pages(&app).await;
+    let ada = verified(&app, ADA).await;
+    let path = format!("{CHANNELS}/me/{}", channel_id(&app, &ada.user_id, ADA).await);
+    assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": EVE })).await.status(), 200);
+    let body = json!({ "email": EVE, "callback_url": "http://localhost:3000/x" });
+    assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
+    assert!(app.mails(EVE).await.is_empty(), "so nobody becomes the owner by first proof, which would end the owner's links");
+    assert!(press(&app, &link(&notices(&app, ADA).await[0])).await.text().contains("The changes are undone"));
+    assert_owned(&app, &ada.user_id).await;
+}
+
+#[tokio::test]
+async fn an_address_is_not_kept_away_by_signing_up_with_it() {
+    let app = TestApp::start().await;
+    with_pages(&app).await;
+    let ada = verified(&app, ADA).await;
+    joined(&app, &ada, EVE).await;
+    removed(&app, &ada, ADA).await;
+    let squatter = app.sign_up(ADA).await;
+    assert_ne!(squatter.user_id, ada.user_id);
+    assert!(press(&app, &link(&notices(&app, ADA).await[0])).await.text().contains("We have sent a link"));
+    assert_owned(&app, &ada.user_id).await;
+    assert_eq!(user(&app, &squatter.user_id).await["primary_email_verified"], false);
+}
+
+#[tokio::test]
+async fn what_somebody_else_verified_meanwhile_is_theirs() {
+    let app = TestApp::start().await;
+    with_pages(&app).await;
+    let ada = verified(&app, ADA).await;
+    joined(&app, &ada, EVE).await;
+    removed(&app, &ada, ADA).await;
+    let other = verified(&app, ADA).await;
+    let done = press(&app, &link(&notices(&app, ADA).await[0])).await;
+    assert!(done.text().contains("Somebody else signs in"), "{}", done.text());
+    assert_eq!(app.sign_in(ADA).await.user_id, other.user_id);
+    // The intruder is out nevertheless.
+    assert_error(&app.signed_in(&ada).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
+    assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
+}
+
+#[tokio::test]
+async fn the_email_about_a_change_of_many_addresses_and_accounts_undoes_it() {
+    let (app, provider) = oauth_callback::start().await;
+    with_pages(&app).await;
+    let ada = verified(&app, ADA).await;
+    let channel =
+        |address: String| json!({ "user_id": ada.user_id, "value": address, "type": "email", "used_for_auth": true, "is_verified": true });
+    for number in 0..20 {
+        let answer = app.server().post(CHANNELS, channel(format!("ada{number}@example.com"))).await;
+        assert_eq!(answer.status(), 201, "{}", answer.text());
+    }
+    let before = addresses(&app, &ada.user_id).await;
+    app.advance(SignedDuration::from_hours(2));
+    app.deliver().await;
+    change(&app, &ada.user_id, json!({ "password": NEW })).await;
+    for number in 0..20 {
+        removed_by_server(&app, &ada.user_id, &format!("ada{number}@example.com")).await;
+    }
+    for number in 0..49 {
+        let answer = app.server().post(CHANNELS, channel(format!("eve{number}@example.com"))).await;
+        assert_eq!(answer.status(), 201, "{}", answer.text());
+    }
+    for number in 0..20 {
+        let body = json!({ "user_id": ada.user_id, "provider_config_id": "acme", "account_id": format!("acme|{number}"), "allow_sign_in": true, "allow_connected_accounts": true });
+        let answer = app.server().post("/api/v1/oauth-providers", body).await;
+        assert_eq!(answer.status(), 201, "{}", answer.text());
+    }
+    let first = notices(&app, ADA).await.into_iter().find(|mail| mail.0.text.contains("The password was changed.")).unwrap();
+    assert!(press(&app, &link(&first)).await.text().contains("The changes are undone"));
+    assert_eq!(addresses(&app, &ada.user_id).await, before);
+    assert_eq!(user(&app, &ada.user_id).await["oauth_providers"], json!([]));
+    drop(provider);
+}
+
+async fn removed_by_server(app: &TestApp, user: &str, address: &str) {
+    let id = channel_id(app, user, address).await;
+    assert_eq!(app.server().delete(&format!("{CHANNELS}/{user}/{id}")).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_flood_of_changes_hides_none() {
+    let app = TestApp::start().await;
+    with_pages(&app).await;
+    let ada = verified(&app, ADA).await;
+    let own = app.signed_in(&ada);
+    for number in 0..50 {
+        for secret in [json!(SECRET), Value::Null] {
+            assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200, "{number}");
+        }
+    }
+    assert_eq!(notices(&app, ADA).await.len(), 8, "four of each kind at once");
+    joined(&app, &ada, EVE).await;
+    let told = notices(&app, ADA).await;
+    assert!(told.last().unwrap().0.text.contains("eve@example.com can be used to sign in."), "another kind is told at once");
+    // After the four, the change that counts.
+    for secret in [json!(SECRET), json!("MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=")] {
+        assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);
+    }
+    assert_eq!(notices(&app, ADA).await.len(), 9);
+    app.advance(SignedDuration::from_hours(1));
+    let told = notices(&app, ADA).await;
+    assert_eq!(told.len(), 11, "one more of each kind");
+    let last = told.iter().find(|mail| mail.0.text.contains("set up") && mail.0.text.contains("many such changes")).unwrap();
+    assert!(press(&app, &link(last)).await.text().contains("The changes are undone"));
+    let account = user(&app, &ada.user_id).await;
+    assert_eq!((&account["requires_totp_mfa"], &account["has_password"]), (&json!(false), &json!(false)));
+    assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)], "what came after its first change is undone, too");
+}
