@@ -10,19 +10,18 @@ import tempfile
 import time
 import urllib.request
 
-GATEWAY, SECONDS = sys.argv[1], int(sys.argv[2])
 PORT = 8791
 BASE = f"http://127.0.0.1:{PORT}"
 ROUNDS = 5
 
 
-def start(folder):
+def start(gateway, folder, port=PORT):
     """Starts a gateway and says how long it took until it answered, in milliseconds."""
     began = time.perf_counter()
-    process = subprocess.Popen([GATEWAY, "--data", folder, "--listen", f"127.0.0.1:{PORT}", "--limits", "off"], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([gateway, "--data", folder, "--listen", f"127.0.0.1:{port}", "--limits", "off"], stdout=subprocess.DEVNULL)
     while True:
         try:
-            urllib.request.urlopen(BASE + "/health", timeout=1).read()
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=1).read()
             return process, (time.perf_counter() - began) * 1000
         except OSError:
             time.sleep(0.001)
@@ -38,14 +37,34 @@ def resident_megabytes(process):
         return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1)) / 1024
 
 
-def call(headers, path, body):
-    request = urllib.request.Request(BASE + path, json.dumps(body).encode(), {**headers, "content-type": "application/json"})
+def call(headers, path, body, base=BASE):
+    request = urllib.request.Request(base + path, json.dumps(body).encode(), {**headers, "content-type": "application/json"})
     return json.load(urllib.request.urlopen(request))
 
 
-def wrk(connections, path, headers, body=None):
+def operations(folder, base=BASE):
+    """What is asked of a gateway with an account: name, path, headers, body."""
+    keys = dict(line.strip().removeprefix("export ").split("=", 1) for line in open(f"{folder}/keys.env", encoding="ascii"))
+    client = {
+        "x-service-access-type": "client",
+        "x-service-project-id": keys["GATELET_PROJECT_ID"],
+        "x-service-publishable-client-key": keys["GATELET_PUBLISHABLE_CLIENT_KEY"],
+    }
+    account = {"email": "ada@example.com", "password": "correct horse battery"}
+    token = call(client, "/api/v1/auth/password/sign-up", account, base)["access_token"]
+    user = {**client, "x-service-access-token": token}
+    return [
+        ("list apps", "/api/v1/apps", {}, None),
+        ("get current user", "/api/v1/users/me", user, None),
+        ("list sessions", "/api/v1/auth/sessions?limit=10", user, None),
+        ("check code", "/api/v1/auth/otp/sign-in/check-code", client, {"code": "0" * 45}),
+        ("sign in (argon2)", "/api/v1/auth/password/sign-in", client, account),
+    ]
+
+
+def wrk(seconds, connections, path, headers, body=None, base=BASE):
     """Requests per second and median latency in milliseconds."""
-    command = ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency"]
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         if body is not None:
             script.write(f'wrk.method = "POST"\nwrk.body = [[{json.dumps(body)}]]\nwrk.headers["content-type"] = "application/json"\n')
@@ -53,7 +72,7 @@ def wrk(connections, path, headers, body=None):
             command += ["-s", script.name]
         for name, value in headers.items():
             command += ["-H", f"{name}: {value}"]
-        out = subprocess.run([*command, BASE + path], check=True, capture_output=True, text=True).stdout
+        out = subprocess.run([*command, base + path], check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in out:
         raise SystemExit(f"{path}: {out}")
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
@@ -61,16 +80,16 @@ def wrk(connections, path, headers, body=None):
     return rate, float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
 
 
-def main():
+def main(gateway, seconds):
     first, later, idle = [], [], []
     for _ in range(ROUNDS):
         folder = tempfile.mkdtemp()
-        process, ready = start(folder)
+        process, ready = start(gateway, folder)
         first.append(ready)
         time.sleep(0.5)
         idle.append(resident_megabytes(process))
         stop(process)
-        process, ready = start(folder)
+        process, ready = start(gateway, folder)
         later.append(ready)
         stop(process)
         shutil.rmtree(folder)
@@ -79,28 +98,11 @@ def main():
     print(f"idle memory:         {statistics.median(idle):6.1f} MB")
 
     folder = tempfile.mkdtemp()
-    process, _ = start(folder)
+    process, _ = start(gateway, folder)
     try:
-        keys = dict(line.strip().removeprefix("export ").split("=", 1) for line in open(f"{folder}/keys.env", encoding="ascii"))
-        client = {
-            "x-service-access-type": "client",
-            "x-service-project-id": keys["GATELET_PROJECT_ID"],
-            "x-service-publishable-client-key": keys["GATELET_PUBLISHABLE_CLIENT_KEY"],
-        }
-        account = {"email": "ada@example.com", "password": "correct horse battery"}
-        token = call(client, "/api/v1/auth/password/sign-up", account)["access_token"]
-        user = {**client, "x-service-access-token": token}
-        code = {"code": "0" * 45}
-        operations = [
-            ("list apps", "/api/v1/apps", {}, None),
-            ("get current user", "/api/v1/users/me", user, None),
-            ("list sessions", "/api/v1/auth/sessions?limit=10", user, None),
-            ("check code", "/api/v1/auth/otp/sign-in/check-code", client, code),
-            ("sign in (argon2)", "/api/v1/auth/password/sign-in", client, account),
-        ]
         print(f"\n{'operation':20} {'1 connection: req/s':>20} {'median ms':>10} {'16 connections: req/s':>22} {'median ms':>10}")
-        for name, path, headers, body in operations:
-            one, many = wrk(1, path, headers, body), wrk(16, path, headers, body)
+        for name, path, headers, body in operations(folder):
+            one, many = wrk(seconds, 1, path, headers, body), wrk(seconds, 16, path, headers, body)
             print(f"{name:20} {one[0]:20.0f} {one[1]:10.2f} {many[0]:22.0f} {many[1]:10.2f}")
         print(f"\nmemory after the load: {resident_megabytes(process):.1f} MB")
     finally:
@@ -108,4 +110,5 @@ def main():
         shutil.rmtree(folder)
 
 
-main()
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

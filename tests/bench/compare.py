@@ -1,0 +1,44 @@
+"""Asks two gateways the same, in turns, and prints what the second answers in the time that the first takes.
+
+    python3 tests/bench/compare.py ONE OTHER [TURNS]
+
+Both serve all the time, and one is asked at a time; the medians of the ratios of neighbouring turns do not feel how the machine's speed drifts.
+"""
+
+import shutil
+import statistics
+import sys
+import tempfile
+
+import measure
+
+SECONDS = 2
+CONNECTIONS = 16
+
+
+def main(one, other, turns):
+    sides = []
+    try:
+        for port, gateway in [(8791, one), (8792, other)]:
+            folder, base = tempfile.mkdtemp(), f"http://127.0.0.1:{port}"
+            sides.append((measure.start(gateway, folder, port)[0], folder, base))
+        asked = [measure.operations(folder, base) for _, folder, base in sides]
+        print(f"{'operation':20} {'one, req/s':>12} {'other, req/s':>13} {'ratio':>7} {'lowest':>7} {'highest':>8}")
+        for of_one, of_other in zip(*asked):
+            rates = [[], []]
+            for turn in range(turns):
+                # Each goes first as often as second.
+                for side in (0, 1) if turn % 2 else (1, 0):
+                    _, path, headers, body = (of_one, of_other)[side]
+                    rates[side].append(measure.wrk(SECONDS, CONNECTIONS, path, headers, body, sides[side][2])[0])
+            ratios = [b / a for a, b in zip(*rates)]
+            first, second = map(statistics.median, rates)
+            print(f"{of_one[0]:20} {first:12.0f} {second:13.0f} {statistics.median(ratios):7.3f} {min(ratios):7.3f} {max(ratios):8.3f}")
+    finally:
+        for process, folder, _ in sides:
+            measure.stop(process)
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 5)
