@@ -108,6 +108,9 @@ pub struct ConfigPatch {
     pub passkey_enabled: Option<bool>,
     #[deserr(default)]
     pub client_team_creation_enabled: Option<bool>,
+    /// Whether members invite to their team by the permissions that they are given by default.
+    #[deserr(default)]
+    pub member_invitations_enabled: Option<bool>,
     #[deserr(default)]
     pub client_user_deletion_enabled: Option<bool>,
     #[deserr(default)]
@@ -308,6 +311,7 @@ impl ConfigPatch {
         set(self.sign_up_enabled, &mut config.sign_up_enabled);
         set(self.credential_enabled, &mut config.credential_enabled);
         set(self.magic_link_enabled, &mut config.magic_link_enabled);
+        set(self.member_invitations_enabled, &mut config.rbac.members_invite);
         set(self.passkey_enabled, &mut config.passkey_enabled);
         set(self.client_team_creation_enabled, &mut config.client_team_creation_enabled);
         set(self.client_user_deletion_enabled, &mut config.client_user_deletion_enabled);

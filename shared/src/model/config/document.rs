@@ -38,7 +38,7 @@ pub(super) fn defaults() -> Value {
         },
         "domains": { "allowLocalhost": false },
         "users": { "allowClientUserDeletion": false },
-        "teams": { "createPersonalTeamOnSignUp": false, "allowClientTeamCreation": false },
+        "teams": { "createPersonalTeamOnSignUp": false, "allowClientTeamCreation": false, "allowMemberInvitations": true },
         "onboarding": { "requireEmailVerification": false },
         "apiKeys": { "enabled": { "user": false, "team": false } },
         "emails": {
@@ -215,7 +215,7 @@ struct Users {
     allow_client_user_deletion: bool,
 }
 
-#[derive(Default, Deserr)]
+#[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 struct Teams {
     #[deserr(default)]
@@ -224,6 +224,14 @@ struct Teams {
     allow_client_team_creation: bool,
 }
 
+    #[deserr(default = true)]
+    allow_member_invitations: bool,
+}
+
+impl Default for Teams {
+    fn default() -> Self {
+        Self { create_personal_team_on_sign_up: false, allow_client_team_creation: false, allow_member_invitations: true }
+    }
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 struct Onboarding {
@@ -378,6 +386,7 @@ impl Document {
             allow_team_api_keys: Some(api_keys.enabled.team),
             allow_localhost: Some(domains.allow_localhost),
             create_team_on_sign_up: Some(teams.create_personal_team_on_sign_up),
+            member_invitations_enabled: Some(teams.allow_member_invitations),
             require_email_verification: Some(onboarding.require_email_verification),
             require_publishable_client_key: Some(project.require_publishable_client_key),
             session_max_age_seconds: Some(auth.sessions.max_age_seconds.unwrap_or(sessions.max_age_seconds)),

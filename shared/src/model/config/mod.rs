@@ -74,6 +74,7 @@ impl Config {
             "apiKeys": { "enabled": { "user": config.allow_user_api_keys, "team": config.allow_team_api_keys } },
             "emails": {
                 "server": {
+                "allowMemberInvitations": config.rbac.members_invite,
                     "isShared": email.sender_email.is_none(),
                     "provider": "smtp",
                     "host": server.map(|server| &server.host),
