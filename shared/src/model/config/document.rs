@@ -8,11 +8,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::documents::{DocumentChange, MailDocuments, TemplateInput, ThemeInput, Written};
+use super::notices::{self, Notices};
 use super::{CUSTOM_PROVIDER, Config};
 use crate::http::change::Change;
 use crate::model::outbox::DEFAULT_THEME;
 use crate::model::permission::PermissionId;
-use crate::model::project::{MergeStrategy, Project, SessionSettings};
+use crate::model::project::{MergeStrategy, Project, ProjectConfig, SessionSettings};
 use crate::model::project_patch::{
     ConfigPatch, DomainInput, EmailInput, InvalidSetting, PermissionInput, ProjectPatch, ProviderInput, Secrets,
 };
@@ -46,6 +47,7 @@ pub(super) fn defaults() -> Value {
                 "isShared": true, "provider": "smtp", "host": null, "port": null, "username": null, "senderName": null, "senderEmail": null,
             },
             "selectedThemeId": DEFAULT_THEME,
+            "notices": notices::of(&ProjectConfig::default()),
             "templates": ours.templates(),
             "themes": ours.themes(),
         },
@@ -266,6 +268,8 @@ struct Emails {
     templates: Entries<TemplateInput>,
     #[deserr(default)]
     themes: Entries<ThemeInput>,
+    #[deserr(default)]
+    notices: Entries<bool>,
 }
 
 /// With a host, mails go by that server; without one, by the deployment's.
@@ -374,6 +378,7 @@ impl Document {
         let Self { project, auth, domains, users, teams, onboarding, api_keys, emails, rbac } = self;
         let (permissions, sessions) = (rbac.default_permissions, SessionSettings::default());
         let providers = auth.oauth.providers.0.into_iter().map(|(id, provider)| provider.into_input(id)).collect::<Result<_, _>>()?;
+        let notices = Notices::read(emails.notices)?;
         let domain = |domain: Domain| DomainInput { domain: domain.base_url, handler_path: domain.handler_path };
         Ok(ConfigPatch {
             sign_up_enabled: Some(auth.allow_sign_up),
@@ -389,6 +394,8 @@ impl Document {
             member_invitations_enabled: Some(teams.allow_member_invitations),
             require_email_verification: Some(onboarding.require_email_verification),
             require_publishable_client_key: Some(project.require_publishable_client_key),
+            new_sign_in_mails: Some(notices.new_sign_in),
+            disabled_notices: Some(notices.disabled.into_iter().collect()),
             session_max_age_seconds: Some(auth.sessions.max_age_seconds.unwrap_or(sessions.max_age_seconds)),
             session_max_idle_seconds: Some(auth.sessions.max_idle_seconds.unwrap_or(sessions.max_idle_seconds)),
             reauthentication_max_age_seconds: Some(auth.reauthentication.max_age_seconds),

@@ -11,6 +11,7 @@ mod level;
 #[cfg(test)]
 mod tests;
 
+mod notices;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -88,6 +89,7 @@ impl Config {
                 "themes": documents.themes(),
             },
             "rbac": { "defaultPermissions": {
+                "notices": notices::of(config),
                 "teamCreator": defaults(Occasion::TeamCreator),
                 "teamMember": defaults(Occasion::TeamMember),
                 "signUp": defaults(Occasion::SignUp),
