@@ -224,8 +224,6 @@ struct Teams {
     create_personal_team_on_sign_up: bool,
     #[deserr(default)]
     allow_client_team_creation: bool,
-}
-
     #[deserr(default = true)]
     allow_member_invitations: bool,
 }
@@ -234,6 +232,8 @@ impl Default for Teams {
     fn default() -> Self {
         Self { create_personal_team_on_sign_up: false, allow_client_team_creation: false, allow_member_invitations: true }
     }
+}
+
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 struct Onboarding {
@@ -386,12 +386,12 @@ impl Document {
             magic_link_enabled: Some(auth.otp.allow_sign_in),
             passkey_enabled: Some(auth.passkey.allow_sign_in),
             client_team_creation_enabled: Some(teams.allow_client_team_creation),
+            member_invitations_enabled: Some(teams.allow_member_invitations),
             client_user_deletion_enabled: Some(users.allow_client_user_deletion),
             allow_user_api_keys: Some(api_keys.enabled.user),
             allow_team_api_keys: Some(api_keys.enabled.team),
             allow_localhost: Some(domains.allow_localhost),
             create_team_on_sign_up: Some(teams.create_personal_team_on_sign_up),
-            member_invitations_enabled: Some(teams.allow_member_invitations),
             require_email_verification: Some(onboarding.require_email_verification),
             require_publishable_client_key: Some(project.require_publishable_client_key),
             new_sign_in_mails: Some(notices.new_sign_in),
