@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::document::Entries;
+use super::parts::Entries;
 use crate::mail::builtin;
 use crate::model::id::DocumentId;
 use crate::model::line;

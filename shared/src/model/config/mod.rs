@@ -12,6 +12,8 @@ mod document;
 mod documents;
 mod level;
 mod notices;
+mod parts;
+mod paths;
 #[cfg(test)]
 mod tests;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 use strum::IntoEnumIterator as _;
 
-use super::document::Entries;
+use super::parts::Entries;
 use crate::model::notice::Topic;
 use crate::model::project::ProjectConfig;
 use crate::product_api::input::Problems;
