@@ -1,5 +1,5 @@
-//! A run of all tests of the API leaves behind what is judged as a whole: what operations do to the table, what is logged, and the secrets
-//! that went in and out of them. The tests named `whole` judge it.
+//! A full run of the API tests leaves a record: what operations did to the table, what was logged, and the secrets that went in and out.
+//! The tests named `whole` check it.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -55,7 +55,7 @@ fn identity(program: &Path) -> String {
     format!("{}\n{}", program.display(), jiff::Timestamp::try_from(compiled).unwrap())
 }
 
-/// Whether there is a record, and the tests that it is of were not compiled again since.
+/// Whether there is a record, made by the tests as they are compiled now.
 pub fn is_current() -> bool {
     let of = std::fs::read_to_string(folder().join("of")).unwrap_or_default();
     let program = Path::new(of.lines().next().unwrap_or_default());

@@ -22,6 +22,7 @@ pub mod oauth_provider_read;
 pub mod oauth_provider_update;
 mod oauth_providers;
 pub mod oauth_token;
+mod old_password;
 pub mod otp_check_sign_in_code;
 pub mod otp_send_sign_in_code;
 pub mod otp_sign_in;

@@ -7,7 +7,7 @@ use shared::http::Route;
 use shared::http::TableAction::GetItem;
 use shared::mail::notice::NOT_ME_PATH;
 use shared::product_api::input::Ignored;
-use shared::product_api::link_page::{LinkPage, LinkQuery};
+use shared::product_api::link_page::{LinkPage, LinkQuery, show};
 use shared::product_api::{Error, Input};
 
 use crate::not_me_page::{find, question, used};
@@ -18,11 +18,5 @@ pub const ROUTE: Route = Route::get("auth-not-me-show", NOT_ME_PATH)
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 
 pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
-    let link = match find(&app, &query.code).await? {
-        Ok(link) if link.used => return Ok(used()),
-        Ok(link) => link,
-        Err(page) => return Ok(page),
-    };
-    let project = app.store.project(&link.project_id).await?.map(|row| row.project.display_name);
-    Ok(question(&project.unwrap_or_default(), &link.purpose))
+    show(&app, find(&app, &query.code).await?, used, question).await
 }

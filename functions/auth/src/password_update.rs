@@ -6,18 +6,17 @@ use deserr::Deserr;
 use http::HeaderMap;
 use secrecy::SecretString;
 use shared::App;
-use shared::crypto::password::Verdict;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::id::{SessionId, UserId};
 use shared::model::password::Password;
 use shared::product_api::accounts::{With, change_as};
 use shared::product_api::family::header;
-use shared::product_api::limits::Failures;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
-use shared::store::users::Guess;
 use utoipa::ToSchema;
+
+use crate::old_password;
 
 pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/password/update")
     .summary("Replaces the password of the signed-in user")
@@ -55,21 +54,13 @@ pub async fn handle(
     }
     access.check_fresh(&app)?;
     body.new_password.check(&access.project, user.addresses())?;
-    let old = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
-    // Whoever has a stolen session guesses here, and strangers at sign-in: each is counted apart.
-    let failures = Failures::of_old_password(&app, &access.project.id, user.id);
-    let allowed = async { Ok(failures.check().await?) };
-    let ((), kept) = futures_util::try_join!(allowed, kept_session(&app, &access, &headers, user.id))?;
-    let checked = Some(old).filter(|_| !user.is_closed_to_old_passwords());
-    if app.hasher.verify(checked, &body.old_password, None).await == Verdict::Wrong {
-        failures.count().await?;
-        app.store.count_wrong_password(&access.project.id, user.id, Guess::OldPassword).await?;
-        return Err(KnownError::PasswordConfirmationMismatch.into());
-    }
+    let proof = old_password::prove(&app, &access.project.id, user, &body.old_password);
+    let (failures, kept) = futures_util::try_join!(proof, kept_session(&app, &access, &headers, user.id))?;
+    let old = user.password.as_ref();
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
     change_as(&app, &access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         // Whoever changed the password meanwhile has not proved this one.
-        if user.password.as_ref() != Some(old) {
+        if user.password.as_ref() != old {
             return Err(KnownError::PasswordConfirmationMismatch.into());
         }
         user.set_password(hash.clone(), kept);

@@ -1,13 +1,12 @@
-//! `POST /api/v1/auth/sessions/current/reauthenticate`: proves that the user of a session is there, for projects that ask for it before
-//! changes of how the user signs in.
+//! `POST /api/v1/auth/sessions/current/reauthenticate`: the user proves again that the session is theirs. Projects can require a recent
+//! proof for changes to how a user signs in.
 //!
-//! The proof is one that would sign in: the password, a code of the authenticator app, or a sign-in code from an email to the user. It
-//! is counted as at sign-in, and accepted once where it is a code.
+//! The proof is a credential that would also sign in: the password, a code from the authenticator app, or a sign-in code sent to the
+//! user by email. Wrong attempts are counted as they are elsewhere, and a code works once.
 
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
-use shared::crypto::password::Verdict;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose, Rejected};
@@ -19,9 +18,10 @@ use shared::product_api::input::Problems;
 use shared::product_api::limits::Failures;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
-use shared::store::users::Guess;
 use shared::store::{self, Write, codes, sessions, users};
 use utoipa::ToSchema;
+
+use crate::old_password;
 
 pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/auth/sessions/current/reauthenticate")
     .summary("Proves that the signed-in user is there")
@@ -54,11 +54,11 @@ pub struct Reauthenticate {
     code: Option<Code>,
 }
 
-/// What is written when the proof is right: first what may have been used by somebody else meanwhile.
+/// What is written when the proof is right. The first write fails if somebody else has used the proof in the meantime.
 struct Proof {
     writes: Vec<Write>,
     amr: Amr,
-    /// The error when the first write fails.
+    /// The error in that case.
     used: KnownError,
 }
 
@@ -88,16 +88,7 @@ pub async fn handle(
 
 async fn by_password(app: &App, access: &Access<Client>, current: &CurrentUser, password: &Password) -> Result<Proof, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
-    let hash = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
-    // Whoever has a stolen session guesses here as at a change of the password, so it counts there.
-    let failures = Failures::of_old_password(app, project, user.id);
-    failures.check().await?;
-    let checked = Some(hash).filter(|_| !user.is_closed_to_old_passwords());
-    if app.hasher.verify(checked, password, None).await == Verdict::Wrong {
-        failures.count().await?;
-        app.store.count_wrong_password(project, user.id, Guess::OldPassword).await?;
-        return Err(KnownError::PasswordConfirmationMismatch.into());
-    }
+    let failures = old_password::prove(app, project, user, password).await?;
     let writes = [users::at_epoch(project, user.id, user.credential_epoch)].into_iter().chain(failures.still_allowed()).collect();
     Ok(Proof { writes, amr: Amr::Pwd, used: KnownError::PasswordConfirmationMismatch })
 }

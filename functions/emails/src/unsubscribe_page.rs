@@ -15,11 +15,11 @@ pub(crate) async fn find(app: &App, code: &Code) -> Result<Result<Link<Unsubscri
 }
 
 /// The question, with the form that answers it.
-pub(crate) fn question(project: &str, category: Category) -> LinkPage {
+pub(crate) fn question(project: &str, link: &Unsubscribe) -> LinkPage {
     let body = format!(
         "<p>{} will not send you {} mails any more. Mails that belong to using your account still come.</p>",
         escape_html(project),
-        noun(category),
+        noun(link.category),
     );
     LinkPage::question("Unsubscribe?", &body, "Unsubscribe")
 }

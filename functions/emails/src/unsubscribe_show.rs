@@ -5,7 +5,7 @@ use shared::App;
 use shared::http::Route;
 use shared::http::TableAction::GetItem;
 use shared::product_api::input::Ignored;
-use shared::product_api::link_page::{LinkPage, LinkQuery};
+use shared::product_api::link_page::{LinkPage, LinkQuery, show};
 use shared::product_api::{Error, Input};
 
 use crate::unsubscribe_page::{find, question, used};
@@ -16,11 +16,5 @@ pub const ROUTE: Route = Route::get("emails-unsubscribe-show", "/api/v1/emails/u
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 
 pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
-    let link = match find(&app, &query.code).await? {
-        Ok(link) if link.used => return Ok(used()),
-        Ok(link) => link,
-        Err(page) => return Ok(page),
-    };
-    let project = app.store.project(&link.project_id).await?.map(|row| row.project.display_name);
-    Ok(question(&project.unwrap_or_default(), link.purpose.category))
+    show(&app, find(&app, &query.code).await?, used, question).await
 }

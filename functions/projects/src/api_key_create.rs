@@ -7,7 +7,8 @@ use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, PutItem};
 use shared::http::{Json, Route};
-use shared::model::key_set::{KeySet, KeySetBase, MAX_DESCRIPTION, NewKeys};
+use shared::model::key_set::{KeySetBase, MAX_DESCRIPTION, NewKeys};
+use shared::model::line;
 use shared::model::outbox_patch::AtMillis;
 use shared::model::project::KeyKind;
 use shared::product_api::input::Problems;
@@ -81,9 +82,5 @@ pub async fn handle(
 
 /// Refuses a description that is no line, or too long.
 pub(crate) fn check_description(text: &str, method: &str, path: &str) -> Result<(), KnownError> {
-    if KeySet::is_description(text) {
-        return Ok(());
-    }
-    let message = format!("must be one line of at most {MAX_DESCRIPTION} characters");
-    Err(Problems::one("body.description", message).into_error(method, path))
+    line::check(text, 0..=MAX_DESCRIPTION).map_err(|error| Problems::one("body.description", error).into_error(method, path))
 }

@@ -13,11 +13,11 @@ pub(crate) async fn find(app: &App, code: &Code) -> Result<Result<Link<Release>,
 }
 
 /// The question, with the form that answers it.
-pub(crate) fn question(project: &str, email: &str) -> LinkPage {
+pub(crate) fn question(project: &str, Release { email, .. }: &Release) -> LinkPage {
     let body = format!(
         "<p>Somebody used {} for an account at {}. If that was not you, remove your address from their account: nobody will sign in \
          with it until you do.</p>",
-        escape_html(email),
+        escape_html(email.as_str()),
         escape_html(project),
     );
     LinkPage::question("Is this account not yours?", &body, "This wasn’t me")

@@ -29,7 +29,9 @@ pub(super) const SCHEMES: [Scheme; 6] = [
     Scheme {
         name: "publishableClientKey",
         header: "X-Service-Publishable-Client-Key",
-        description: "For client access; begins with `pck_`, safe in a browser. Projects may do without.",
+        description: "For client access; begins with `pck_`. It identifies an app and is no secret, as every user of the app has it. A request with client \
+                      access may leave it out unless the project requires it (`require_publishable_client_key`, in a configuration \
+                      `project.requirePublishableClientKey`); a wrong one is always refused.",
     },
     Scheme {
         name: "secretServerKey",

@@ -123,6 +123,15 @@ struct Key {
     public: [u8; 65],
 }
 
+/// The type of access tokens (RFC 9068 §2.1): a token that is signed with the same key for something else is none.
+const TYPE: &str = "at+jwt";
+
+/// Whether a token of this type is an access token. Those that were signed before they had a type have none.
+fn is_access_token(typ: Option<&str>) -> bool {
+    // A media type, whose prefix may be left out and whose case does not count (RFC 7515 §4.1.9).
+    typ.is_none_or(|typ| [TYPE, "application/at+jwt"].iter().any(|known| typ.eq_ignore_ascii_case(known)))
+}
+
 /// How many keys an instance keeps: three audiences of some hundred projects, in two generations.
 const KEPT_KEYS: usize = 1024;
 
@@ -187,7 +196,7 @@ impl Signer {
             requires_totp_mfa: subject.requires_totp,
         };
         let key = self.key(&claims.aud);
-        let header = Header { typ: None, kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
+        let header = Header { typ: Some(TYPE.to_owned()), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
         jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
     }
 
@@ -204,6 +213,9 @@ impl Signer {
         // The time is compared below with the app's clock; the crate knows only the machine's.
         validation.validate_exp = false;
         let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
+        if !is_access_token(header.typ.as_deref()) {
+            return Err(Error::Unparsable);
+        }
         // Derived one after another: a token of the current secret costs one key.
         let key = self.keys(&unverified.aud).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
         let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;
@@ -298,11 +310,29 @@ mod tests {
     }
 
     #[test]
-    fn a_header_has_algorithm_and_key_id_alone() {
+    fn a_header_has_type_algorithm_and_key_id_alone() {
         let token = signer().sign(&subject(None), Timestamp::UNIX_EPOCH, LIFE);
         let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap_or_default()).unwrap_or_default();
         let header: serde_json::Map<String, Value> = serde_json::from_slice(&header).unwrap_or_default();
-        assert_eq!(header.keys().collect::<Vec<_>>(), ["alg", "kid"]);
+        assert_eq!(header.keys().collect::<Vec<_>>(), ["alg", "kid", "typ"]);
+        assert_eq!(header["typ"], "at+jwt");
+    }
+
+    #[test]
+    fn a_token_of_another_type_is_no_access_token_whoever_signed_it() {
+        let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
+        let claims = signer.verify(&signer.sign(&subject(None), now, LIFE), now).expect("a token");
+        let key = signer.key(&claims.aud);
+        let of_type = |typ: Option<&str>| {
+            let header = Header { typ: typ.map(str::to_owned), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
+            signer.verify(&jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token"), now)
+        };
+        for typ in [None, Some("at+jwt"), Some("AT+JWT"), Some("application/at+jwt")] {
+            assert!(of_type(typ).is_ok(), "{typ:?}");
+        }
+        for typ in ["JWT", "", "id_token", "logout+jwt", "at+jwt ", "text/at+jwt"] {
+            assert!(matches!(of_type(Some(typ)), Err(Error::Unparsable)), "{typ:?}");
+        }
     }
 
     #[test]

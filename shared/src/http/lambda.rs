@@ -22,8 +22,8 @@ use crate::content_api::Problem;
 use crate::product_api::KnownError;
 use crate::settings;
 
-/// Browsers that have reached the API once reach it by TLS alone for a year (RFC 6797); API Gateway and `CloudFront` take nothing else. Not
-/// for subdomains: they are not the API's to speak for.
+/// Browsers that have reached the API once reach it by TLS alone for a year (RFC 6797). Not for subdomains: they are not the API's to
+/// speak for.
 const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Runs the Lambda of an operation: builds the app of this cold start, then answers events until the instance ends.
@@ -52,18 +52,19 @@ pub async fn run_router(
     log::init();
     let app = app()?;
     let router = build(&app).with_state(app.clone());
-    let answer = |request: lambda_http::Request| {
-        let request = as_received(request);
-        let asked = asked(name, &request);
-        let (app, answer) = (app.clone(), router.clone().oneshot(request));
-        async move {
-            let mut answer = answer.await?;
-            answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
-            asked.answered(&app, &answer);
-            Ok::<_, Infallible>(Answer::read(answer).await)
-        }
-    };
-    lambda_http::run(service_fn(answer)).await
+    lambda_http::run(service_fn(|request| answer(name, app.clone(), router.clone(), request))).await
+}
+
+async fn answer(name: &'static str, app: App, router: Router, request: lambda_http::Request) -> Result<Answer, Infallible> {
+    let request = as_received(request);
+    let asked = asked(name, &request);
+    let mut answer = router.oneshot(request).await?;
+    // Not over plain HTTP (RFC 6797 §7.2), which is how functions answer on a developer's machine.
+    if app.settings.api_url.starts_with("https:") {
+        answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
+    }
+    asked.answered(&app, &answer);
+    Ok(Answer::read(answer).await)
 }
 
 /// An answer as the runtime sends it: text where it is text, anything else in base64.
@@ -156,6 +157,21 @@ mod tests {
         let body = answer.into_body().collect().await.expect("a body").to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
         assert_eq!(body["request_id"], id, "the one that a person copies into a report");
+    }
+
+    #[tokio::test]
+    async fn answers_to_browsers_pin_tls_where_the_api_has_it() {
+        for (api_url, expected) in [("https://api.test", Some("max-age=31536000")), ("http://localhost:9000", None)] {
+            let app = log::tests::app_at(api_url, None);
+            let build = || router(&app, Route::get("users-me-read", "/api/v1/users/me"), || async { KnownError::UserNotFound });
+            let event = include_str!("../../../events/users/me-read.json");
+            for event in [event.to_owned(), event.replace("/users/me", "/nowhere")] {
+                let request = lambda_http::request::from_str(&event).expect("an event");
+                let answer = answer("users-me-read", app.clone(), build().with_state(app.clone()), request).await.expect("an answer");
+                let header = answer.0.headers().get("strict-transport-security").map(|value| value.to_str().expect("text").to_owned());
+                assert_eq!(header.as_deref(), expected, "{api_url}: {}", answer.0.status());
+            }
+        }
     }
 
     #[test]

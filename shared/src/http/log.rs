@@ -167,8 +167,12 @@ pub(super) mod tests {
     use crate::store::Store;
 
     pub(in crate::http) fn app(stage: Option<&str>) -> App {
+        app_at("https://api.test", stage)
+    }
+
+    pub(in crate::http) fn app_at(api_url: &str, stage: Option<&str>) -> App {
         let settings = Settings {
-            api_url: "https://api.test".to_owned(),
+            api_url: api_url.to_owned(),
             site_url: "https://site.test".to_owned(),
             secret: "a deployment secret of some length".to_owned().into(),
             origin_secret: None,

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::id::KeySetId;
-use super::line;
 use super::project::{ApiKey, KeyKind};
 use crate::crypto::digest::Digest;
 use crate::entropy::Entropy;
@@ -78,10 +77,6 @@ impl KeySet {
     /// A key of the set, as requests find it.
     pub fn api_key(&self, kind: KeyKind) -> ApiKey {
         ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at }
-    }
-
-    pub fn is_description(text: &str) -> bool {
-        line::is_line(text, MAX_DESCRIPTION)
     }
 }
 

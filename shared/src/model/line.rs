@@ -1,34 +1,170 @@
-//! Names that people see: one line, which cannot change the direction of the text around it.
+//! Names that people see: one line, in which nothing is hidden and which cannot change the direction of the text around it.
 //!
-//! A right-to-left override in a name rewrites the sentence that contains it (Unicode TR 36 §2.7),
-//! and a line or paragraph separator ends it.
+//! A right-to-left override in a name rewrites the sentence that contains it (Unicode TR 36 §2.7), a line or paragraph separator ends
+//! it, and characters that show nothing make two names look like one. Some of the last kind are spelling: Persian and the scripts of
+//! India have joiners, and emoji have joiners and selectors. They stay where they are that, and have no place elsewhere.
 
-/// Whether a character has no place in a name: controls, line and paragraph separators, and marks,
-/// embeddings, overrides and isolates of direction (Unicode TR 9 §2). Joiners stay, as Persian and
-/// emoji are spelled with them.
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Longest name of a user, a team, a project or a document, in characters.
+pub const MAX_NAME: usize = 256;
+/// Characters of a name.
+pub const NAME: RangeInclusive<usize> = 1..=MAX_NAME;
+/// Characters of a name that may be empty.
+pub const OPTIONAL_NAME: RangeInclusive<usize> = 0..=MAX_NAME;
+
+const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
+const ZERO_WIDTH_JOINER: char = '\u{200d}';
+const BLACK_FLAG: char = '\u{1f3f4}';
+const KEYCAP: char = '\u{20e3}';
+
+/// Whether a character may be between these two in a name; `None` is its start or end.
+fn fits(before: Option<char>, character: char, after: Option<char>) -> bool {
+    let (follows, precedes) = (|rule: fn(char) -> bool| before.is_some_and(rule), |rule: fn(char) -> bool| after.is_some_and(rule));
+    match character {
+        ZERO_WIDTH_NON_JOINER => follows(is_joined),
+        ZERO_WIDTH_JOINER => follows(is_joined) || (follows(|it| is_emoji(it) || is_selector(it)) && precedes(is_emoji)),
+        _ if is_selector(character) => follows(has_variants) || (follows(is_key) && after == Some(KEYCAP)),
+        _ if is_tag(character) => follows(|it| it == BLACK_FLAG || is_tag(it)),
+        _ => !is_stray(character),
+    }
+}
+
+/// Controls; separators of lines and paragraphs; marks, embeddings, overrides and isolates of direction (`Bidi_Control`); and
+/// what is shown as nothing (`Default_Ignorable_Code_Point` of Unicode 16).
 fn is_stray(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
-/// Whether a text is one line of at most so many characters.
-pub fn is_line(text: &str, max_chars: usize) -> bool {
-    text.chars().count() <= max_chars && !text.chars().any(is_stray)
+/// Letters of scripts that are spelled with joiners, also at the end of a word: from Arabic to Sinhala, Tibetan and Myanmar, Khmer
+/// and Mongolian, and their kin.
+fn is_joined(character: char) -> bool {
+    matches!(
+        character,
+        '\u{600}'..='\u{dff}'
+            | '\u{f00}'..='\u{109f}'
+            | '\u{1700}'..='\u{18af}'
+            | '\u{1900}'..='\u{1cff}'
+            | '\u{a800}'..='\u{aadf}'
+            | '\u{abc0}'..='\u{abff}'
+            | '\u{10a00}'..='\u{11fff}'
+    )
 }
 
-/// A text of somewhere else as one line of at most so many characters.
+fn is_emoji(character: char) -> bool {
+    matches!(character, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// Selectors of a variant of the character before them.
+fn is_selector(character: char) -> bool {
+    matches!(character, '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Emoji, ideographs, and letters of Myanmar, Mongolian and Phags-pa.
+fn has_variants(character: char) -> bool {
+    is_emoji(character)
+        || matches!(
+            character,
+            '©' | '®'
+                | '\u{1000}'..='\u{109f}'
+                | '\u{1800}'..='\u{180a}'
+                | '\u{1810}'..='\u{18af}'
+                | '\u{203c}'
+                | '\u{2049}'
+                | '\u{2100}'..='\u{218f}'
+                | '\u{2e80}'..='\u{3163}'
+                | '\u{3165}'..='\u{9fff}'
+                | '\u{a840}'..='\u{a877}'
+                | '\u{f900}'..='\u{faff}'
+                | '\u{20000}'..='\u{3ffff}'
+        )
+}
+
+/// What is shown as a key of a telephone by the selector and the keycap after it.
+fn is_key(character: char) -> bool {
+    matches!(character, '0'..='9' | '#' | '*')
+}
+
+/// Tags, which name the country of a flag.
+fn is_tag(character: char) -> bool {
+    matches!(character, '\u{e0020}'..='\u{e007f}')
+}
+
+/// The characters of a text that have a place in a name, in their order.
+fn fitting(text: &str) -> impl Iterator<Item = char> {
+    let (mut before, mut characters) = (None, text.chars().peekable());
+    std::iter::from_fn(move || {
+        loop {
+            let character = characters.next()?;
+            if fits(before, character, characters.peek().copied()) {
+                before = Some(character);
+                return before;
+            }
+        }
+    })
+}
+
+/// Why a text is no name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct NotALine(RangeInclusive<usize>);
+
+impl fmt::Display for NotALine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (least, most) = (self.0.start(), self.0.end());
+        let count = if *least == 0 { format!("at most {most}") } else { format!("{least} to {most}") };
+        write!(f, "must be one line of {count} characters, without hidden ones or controls of direction")
+    }
+}
+
+/// Checks a name of so many characters; one that must have some has more than spaces.
+pub fn check(text: &str, chars: RangeInclusive<usize>) -> Result<(), NotALine> {
+    let is_there = *chars.start() == 0 || !text.trim().is_empty();
+    let is_line = is_there && chars.contains(&text.chars().count()) && text.chars().eq(fitting(text));
+    if is_line { Ok(()) } else { Err(NotALine(chars)) }
+}
+
+/// A name that comes from another system, without what has no place in it.
+pub fn stripped(text: &str) -> String {
+    fitting(text).collect()
+}
+
+/// A name that comes from another system as one line of at most so many characters.
 pub fn to_line(text: &str, max_chars: usize) -> String {
-    text.chars().filter(|character| !is_stray(*character)).take(max_chars).collect()
+    let short: String = fitting(text).take(max_chars).collect();
+    // What is cut off may have been what the last character joined.
+    stripped(&short)
 }
 
 /// A name in an email, which programs that read it make no link of: a word joiner, which no host
 /// name may have (RFC 5892), follows what could be part of an address or a URL.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
-    let mut characters = name.chars().peekable();
+    // Names of before what is checked now may have something else in them.
+    let mut characters = fitting(name).peekable();
     while let Some(character) = characters.next() {
         unlinked.push(character);
-        if matches!(character, '.' | '@' | ':' | '/') && characters.peek().is_some_and(|next| !next.is_whitespace()) {
+        let divides = matches!(character, '.' | '@' | ':' | '/' | '。' | '．' | '｡' | '＠');
+        if divides && characters.peek().is_some_and(|next| !next.is_whitespace()) {
             unlinked.push('\u{2060}');
         }
     }
@@ -39,17 +175,79 @@ pub fn unlinked(name: &str) -> String {
 mod tests {
     use super::*;
 
+    fn is_line(text: &str) -> bool {
+        check(text, OPTIONAL_NAME).is_ok()
+    }
+
     #[test]
     fn a_name_cannot_turn_the_text_around_it_or_end_its_line() {
         for stray in ["\u{202e}", "\u{2028}", "\u{2029}", "\u{2066}", "\u{200f}", "\u{61c}", "\u{206a}", "\n", "\0", "\u{85}"] {
             let name = format!("Ada{stray}moc.live");
-            assert!(!is_line(&name, 256), "{name:?}");
+            assert!(!is_line(&name), "{name:?}");
             assert_eq!(to_line(&name, 256), "Adamoc.live", "{name:?}");
         }
-        for name in ["Ada Lovelace", "عدا", "عدا Lovelace", "می\u{200c}خواهم", "👩\u{200d}🔬", "Zoë O'Hara-Smith, 3rd"] {
-            assert!(is_line(name, 256), "{name:?}");
+    }
+
+    #[test]
+    fn nothing_is_hidden_in_a_name() {
+        let hidden = "\u{200b}\u{200c}\u{200d}\u{2060}\u{2062}\u{feff}\u{ad}\u{34f}\u{3164}\u{ffa0}\u{115f}\u{fe0f}\u{e0100}\
+                      \u{180e}\u{e0041}\u{e0001}\u{1d173}\u{fffa}";
+        for hidden in hidden.chars() {
+            for (before, after) in [("Ad", "a"), ("", "Ada"), ("Ada", ""), ("Ad 1", "a"), ("Ада", "м"), ("Zoé", "é"), ("李", "小龙")]
+            {
+                let is_variant = before == "李" && matches!(hidden, '\u{fe0f}' | '\u{e0100}');
+                let name = format!("{before}{hidden}{after}");
+                assert_eq!(is_line(&name), is_variant, "{name:?}");
+                assert!(is_variant || stripped(&name) == format!("{before}{after}"), "{name:?}");
+            }
         }
-        assert!(is_line(&"é".repeat(256), 256) && !is_line(&"é".repeat(257), 256));
+        for name in ["👩\u{200d}", "\u{200d}👩", "👩\u{200d}\u{200d}🔬", "🏴\u{e0067}a\u{e0062}", "می\u{200c}\u{200c}خواهم", "1\u{fe0f}"]
+        {
+            assert!(!is_line(name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_all_scripts_and_emoji_stay_as_they_are() {
+        for name in [
+            "Ada Lovelace",
+            "Zoë O'Hara-Smith, 3rd",
+            "عدا Lovelace",
+            "می\u{200c}خواهم",
+            "מרים",
+            "क\u{94d}\u{200d}ष",
+            "മോഹന\u{d4d}\u{200d}ലാല\u{d4d}\u{200d}",
+            "ශ\u{dca}\u{200d}රී",
+            "李小龙 葛\u{e0100}城",
+            "👩\u{200d}🔬 👩🏽\u{200d}🔬 ❤\u{fe0f}\u{200d}🔥 🏳\u{fe0f}\u{200d}🌈 🏴\u{200d}☠\u{fe0f} 🙂\u{200d}↔\u{fe0f}",
+            "1\u{fe0f}\u{20e3} ©\u{fe0f} ™\u{fe0f} 🇳🇱",
+            "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
+        ] {
+            assert!(is_line(name), "{name:?}");
+            assert_eq!(to_line(name, 256), name);
+        }
+    }
+
+    #[test]
+    fn a_stripped_name_is_one_wherever_it_is_cut() {
+        let pieces = ['a', '1', 'م', '👩', '🏴', '\u{200c}', '\u{200d}', '\u{fe0f}', '\u{20e3}', '\u{e0067}', '\u{202e}'];
+        let count = pieces.len();
+        for number in 0..count.pow(4) {
+            let text: String = (0..4).map(|place| pieces[number / count.pow(place) % count]).collect();
+            for most in 0..=4 {
+                let line = to_line(&text, most);
+                assert!(check(&line, 0..=most).is_ok(), "{text:?} at {most}: {line:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_has_as_many_characters_as_it_may() {
+        assert!(is_line(&"é".repeat(256)) && !is_line(&"é".repeat(257)));
+        assert!(check("", 0..=9).is_ok() && check("", 1..=9).is_err() && check(" \u{3000}", 1..=9).is_err());
+        let error = |chars| check("\n", chars).expect_err("no line").to_string();
+        assert_eq!(error(1..=9), "must be one line of 1 to 9 characters, without hidden ones or controls of direction");
+        assert_eq!(error(0..=9), "must be one line of at most 9 characters, without hidden ones or controls of direction");
     }
 
     #[test]
@@ -58,7 +256,9 @@ mod tests {
             ("evil.example", "evil.\u{2060}example"),
             ("https://evil.example/x", "https:\u{2060}/\u{2060}/\u{2060}evil.\u{2060}example/\u{2060}x"),
             ("ada@evil.example", "ada@\u{2060}evil.\u{2060}example"),
+            ("evil。example", "evil。\u{2060}example"),
             ("Analytical Engines Ltd. and Sons", "Analytical Engines Ltd. and Sons"),
+            ("Engines\u{202e}elpmaxe", "Engineselpmaxe"),
         ] {
             assert_eq!(unlinked(name), expected);
         }

@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::id::DocumentId;
+use super::line;
 use super::outbox::Category;
-use super::project::Project;
 use super::theme::Theme;
 use crate::http::change::Change;
 use crate::product_api::input::{Problems, rejected};
@@ -79,7 +79,8 @@ pub struct Name(pub(super) String);
 impl<E: deserr::DeserializeError> Deserr<E> for Name {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        if Project::is_name(&text) { Ok(Self(text)) } else { Err(rejected("must be one line of 1 to 256 characters", location)) }
+        line::check(&text, line::NAME).map_err(|error| rejected(&error, location))?;
+        Ok(Self(text))
     }
 }
 

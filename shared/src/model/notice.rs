@@ -41,7 +41,7 @@ pub const MAX_RECIPIENTS: usize = 10;
 const MAX_UNDONE: usize = 20;
 
 /// What changes are about. A project can switch off the emails about each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema, deserr::Deserr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema, deserr::Deserr, strum::EnumIter)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topic {
     #[deserr(rename = "password")]

@@ -168,6 +168,14 @@ pub struct Rbac {
     last_key: u32,
     #[serde(default)]
     defaults: Defaults,
+    /// Whether members of a team invite to it by what they are given by default; otherwise that takes a permission beyond it.
+    #[serde(default = "yes")]
+    pub members_invite: bool,
+}
+
+/// Projects of before the setting are as if it were on.
+fn yes() -> bool {
+    true
 }
 
 /// Why a change of definitions, or a grant, cannot be made.
@@ -211,7 +219,7 @@ impl Default for Rbac {
         let shared = [System::ReadMembers, System::InviteMembers];
         definitions.insert(member.clone(), Definition { key: 2, ..set("Sees the members of a team and invites", &shared) });
         let defaults = Defaults { team_creator: BTreeSet::from([admin]), team_member: BTreeSet::from([member]), sign_up: BTreeSet::new() };
-        Self { definitions, last_key: 2, defaults }
+        Self { definitions, last_key: 2, defaults, members_invite: true }
     }
 }
 
@@ -368,8 +376,20 @@ impl Rbac {
         }
     }
 
-    /// The permissions of these grants; with all that they contain if `recursive`.
+    /// The permissions of these grants; with all that they contain if `recursive`. What the project keeps from members is none of them.
     pub fn granted(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
+        let mut granted = self.of_grants(grants, scope, recursive);
+        if !self.members_invite && scope == Scope::Team {
+            let beyond_defaults = grants.difference(&self.default_grants(Occasion::TeamMember)).cloned().collect();
+            let invite = System::InviteMembers.permission();
+            if !self.of_grants(&beyond_defaults, scope, true).contains(&invite) {
+                granted.remove(&invite);
+            }
+        }
+        granted
+    }
+
+    fn of_grants(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
         let system =
             System::ALL.into_iter().map(System::permission).filter(|id| scope == Scope::Team && grants.contains(&Grant(id.0.clone())));
         let defined = self

@@ -100,3 +100,28 @@ fn a_scope_has_at_most_a_hundred_permissions() {
     }
     assert_eq!(rbac.create(&id("more"), Scope::Team, None, BTreeSet::new()), Err(Refused::TooMany));
 }
+
+#[test]
+fn members_invite_by_their_defaults_unless_the_project_keeps_it_from_them() {
+    let mut rbac = Rbac::default();
+    rbac.create(&id("greeter"), Scope::Team, None, ids(&["$invite_members"])).expect("created");
+    let held = |text: &[&str], rbac: &Rbac| text.iter().flat_map(|text| granted(rbac, text)).collect::<BTreeSet<Grant>>();
+    let by_default = held(&["team_member"], &rbac);
+    let beyond = [&["team_admin"][..], &["team_member", "greeter"], &["team_member", "$invite_members"]].map(|text| held(text, &rbac));
+    assert!(rbac.allows(&by_default, System::InviteMembers));
+
+    rbac.members_invite = false;
+    assert!(!rbac.allows(&by_default, System::InviteMembers) && rbac.allows(&by_default, System::ReadMembers));
+    assert_eq!(rbac.granted(&by_default, Scope::Team, true), ids(&["team_member", "$read_members"]));
+    assert!(beyond.iter().all(|grants| rbac.allows(grants, System::InviteMembers)));
+    // What members are given by default is kept from them however it is given.
+    rbac.set_defaults(Occasion::TeamMember, ids(&["team_member", "$invite_members"])).expect("set");
+    assert!(!rbac.allows(&beyond[2], System::InviteMembers) && rbac.allows(&beyond[1], System::InviteMembers));
+}
+
+#[test]
+fn members_of_projects_that_were_stored_before_the_setting_invite() {
+    let mut stored = serde_json::to_value(Rbac::default()).expect("JSON");
+    assert_eq!(stored.as_object_mut().expect("an object").remove("members_invite"), Some(true.into()));
+    assert_eq!(serde_json::from_value::<Rbac>(stored).expect("permissions"), Rbac::default());
+}

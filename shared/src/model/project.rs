@@ -8,7 +8,6 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::id::ProjectId;
-use super::line;
 use super::mail_server::MailServer;
 use super::notice::Topic;
 use super::outbox::DEFAULT_THEME;
@@ -264,11 +263,6 @@ impl Project {
             ..ProjectConfig::default()
         };
         Self { config, ..Self::new(ProjectId::internal(), "Gatelet", now) }
-    }
-
-    /// Whether a text can be the name of a project: one line of 1 to 256 characters.
-    pub fn is_name(text: &str) -> bool {
-        !text.trim().is_empty() && line::is_line(text, 256)
     }
 
     pub fn redirects(&self) -> Rules<'_> {

@@ -108,6 +108,9 @@ pub struct ConfigPatch {
     pub passkey_enabled: Option<bool>,
     #[deserr(default)]
     pub client_team_creation_enabled: Option<bool>,
+    /// Whether members invite to their team by the permissions that they are given by default.
+    #[deserr(default)]
+    pub member_invitations_enabled: Option<bool>,
     #[deserr(default)]
     pub client_user_deletion_enabled: Option<bool>,
     #[deserr(default)]
@@ -260,9 +263,7 @@ impl ProjectPatch {
     /// The project with these changes, or the first setting that is wrong.
     pub fn apply(self, mut project: Project, secrets: &Secrets<'_>) -> Result<Project, InvalidSetting> {
         if let Some(name) = self.display_name {
-            if !Project::is_name(&name) {
-                return Err(invalid("display_name", "must be one line of 1 to 256 characters"));
-            }
+            line::check(&name, line::NAME).map_err(|error| invalid("display_name", error.to_string()))?;
             project.display_name = name;
         }
         if let Some(text) = self.description {
@@ -310,6 +311,7 @@ impl ConfigPatch {
         set(self.magic_link_enabled, &mut config.magic_link_enabled);
         set(self.passkey_enabled, &mut config.passkey_enabled);
         set(self.client_team_creation_enabled, &mut config.client_team_creation_enabled);
+        set(self.member_invitations_enabled, &mut config.rbac.members_invite);
         set(self.client_user_deletion_enabled, &mut config.client_user_deletion_enabled);
         set(self.allow_user_api_keys, &mut config.allow_user_api_keys);
         set(self.allow_team_api_keys, &mut config.allow_team_api_keys);
@@ -483,9 +485,8 @@ impl EmailInput {
                 let email = self.sender_email.as_deref().and_then(|text| super::email::Email::parse(text).ok());
                 let email = email.ok_or_else(|| invalid("config.email_config.sender_email", "must be an e-mail address"))?;
                 let sender_name = self.sender_name.filter(|name| !name.is_empty());
-                if sender_name.as_deref().is_some_and(|name| !line::is_line(name, 256)) {
-                    return Err(invalid("config.email_config.sender_name", "must be one line of at most 256 characters"));
-                }
+                line::check(sender_name.as_deref().unwrap_or_default(), line::OPTIONAL_NAME)
+                    .map_err(|error| invalid("config.email_config.sender_name", error.to_string()))?;
                 let server = MailServerInput { host: self.host, port: self.port, username: self.username, password: self.password };
                 let server = server.check(old.server.as_ref(), project, secrets)?;
                 Ok(EmailConfig { sender_name, sender_email: Some(email.to_string()), server, theme_id })

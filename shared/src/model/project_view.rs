@@ -74,6 +74,7 @@ pub struct AdminConfig {
     /// What users get no email about when it changes.
     pub disabled_notices: Vec<Topic>,
     pub create_team_on_sign_up: bool,
+    pub member_invitations_enabled: bool,
     pub team_creator_default_permissions: Vec<DefaultPermission>,
     pub team_member_default_permissions: Vec<DefaultPermission>,
     pub user_default_permissions: Vec<DefaultPermission>,
@@ -186,6 +187,7 @@ impl AdminConfig {
             new_sign_in_mails: config.new_sign_in_mails,
             disabled_notices: config.disabled_notices.iter().copied().collect(),
             create_team_on_sign_up: config.create_team_on_sign_up,
+            member_invitations_enabled: config.rbac.members_invite,
             team_creator_default_permissions: defaults(Occasion::TeamCreator),
             team_member_default_permissions: defaults(Occasion::TeamMember),
             user_default_permissions: defaults(Occasion::SignUp),

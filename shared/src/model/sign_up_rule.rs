@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::email::Email;
+use super::line;
 use super::risk::SignUpRisk;
 use super::user::{Restriction, User};
 
@@ -120,8 +121,8 @@ pub enum Verdict {
 pub enum InvalidRule {
     #[error("must be 1 to 63 of a-z, A-Z, 0-9, - and _")]
     Id,
-    #[error("must have at most 256 characters")]
-    DisplayName,
+    #[error(transparent)]
+    DisplayName(line::NotALine),
     #[error("must have at most {MAX_MESSAGE} characters")]
     Message,
     #[error("must have 1 to {MAX_CONDITION} bytes")]
@@ -135,7 +136,7 @@ impl InvalidRule {
     pub fn field(&self) -> &'static str {
         match self {
             Self::Id => "id",
-            Self::DisplayName => "display_name",
+            Self::DisplayName(_) => "display_name",
             Self::Message => "action.message",
             Self::Length | Self::Condition(_) => "condition",
         }
@@ -148,9 +149,7 @@ impl SignUpRule {
         if !is_id {
             return Err(InvalidRule::Id);
         }
-        if self.display_name.as_ref().is_some_and(|name| name.chars().count() > 256) {
-            return Err(InvalidRule::DisplayName);
-        }
+        line::check(self.display_name.as_deref().unwrap_or_default(), line::OPTIONAL_NAME).map_err(InvalidRule::DisplayName)?;
         if self.action.message.as_ref().is_some_and(|message| message.chars().count() > MAX_MESSAGE) {
             return Err(InvalidRule::Message);
         }

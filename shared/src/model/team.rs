@@ -19,8 +19,6 @@ use crate::http::change::Change;
 use crate::product_api::access::{Level, UserRef};
 use crate::product_api::input::{Problems, rejected};
 
-/// Longest name, in characters.
-const MAX_NAME: usize = 256;
 /// What the personal team of somebody without a name and an address is called.
 pub const NAMELESS: &str = "Personal team";
 
@@ -83,7 +81,7 @@ impl Team {
     pub fn personal(id: TeamId, user: &User, now: Timestamp) -> Self {
         let name = user.display_name.as_deref().or_else(|| user.primary().map(|channel| channel.value.as_str()));
         let name = name.map_or_else(|| NAMELESS.to_owned(), |name| format!("{name}'s team"));
-        Self::new(id, line::to_line(&name, MAX_NAME), now)
+        Self::new(id, line::to_line(&name, line::MAX_NAME), now)
     }
 }
 
@@ -95,8 +93,8 @@ pub struct TeamName(pub String);
 impl<E: DeserializeError> Deserr<E> for TeamName {
     fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        let is_name = !text.trim().is_empty() && line::is_line(&text, MAX_NAME);
-        if is_name { Ok(Self(text)) } else { Err(rejected("must be one line of 1 to 256 characters", location)) }
+        line::check(&text, line::NAME).map_err(|error| rejected(&error, location))?;
+        Ok(Self(text))
     }
 }
 
@@ -190,7 +188,7 @@ impl TeamPatch {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilePatch {
-    /// At most 256 characters; `null` or empty for what the user is called everywhere.
+    /// At most 256 characters, none of them hidden or a control of direction; `null` or empty for what the user is called everywhere.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,

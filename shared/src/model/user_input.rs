@@ -12,6 +12,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::email::Email;
 use super::id::TeamId;
+use super::line;
 use super::metadata::Metadata;
 use super::password::Password;
 use super::profile_image::ProfileImage;
@@ -26,7 +27,7 @@ use crate::product_api::input::Problems;
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserInput {
-    /// At most 256 characters; `null` or empty for none.
+    /// At most 256 characters, none of them hidden or a control of direction; `null` or empty for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,
@@ -77,7 +78,8 @@ pub struct UserInput {
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Password)]
     pub password: Change<Password>,
-    /// Server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of a cost from 4 to 12, in place of a password.
+    /// Server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of a cost from 4 to 12, in place of a password. Hidden characters and controls
+    /// of direction in a `display_name` beside it are removed, not refused.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub password_hash: Option<ImportedHash>,
@@ -159,6 +161,12 @@ impl<F: Fields> Deserr<Problems> for UserBody<F> {
         let mut json = Json::deserialize_from_value(value, location)?;
         let mut problems = None;
         if let Json::Object(fields) = &mut json {
+            // Whoever imports users cannot ask them for another name.
+            if fields.contains_key("password_hash")
+                && let Some(Json::String(name)) = fields.get_mut("display_name")
+            {
+                *name = line::stripped(name);
+            }
             let foreign: Vec<String> = fields.keys().filter(|field| !F::take(field)).cloned().collect();
             for key in foreign {
                 fields.remove(&key);

@@ -13,8 +13,6 @@ use super::user::{MAX_ACCOUNTS, ProviderAccount};
 use crate::crypto::password::Hash;
 use crate::product_api::input::rejected;
 
-/// Longest name, in characters.
-const MAX_NAME: usize = 256;
 /// Longest note about a restriction, in characters.
 const MAX_NOTE: usize = 4096;
 
@@ -71,6 +69,14 @@ impl AccountInput {
     }
 }
 
+impl<E: DeserializeError> Deserr<E> for DisplayName {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        line::check(&text, line::OPTIONAL_NAME).map_err(|error| rejected(&error, location))?;
+        Ok(Self((!text.trim().is_empty()).then_some(text)))
+    }
+}
+
 /// Reads a value from a text.
 macro_rules! from_text {
     ($name:ident, $message:expr, $read:expr) => {
@@ -82,10 +88,6 @@ macro_rules! from_text {
         }
     };
 }
-
-from_text!(DisplayName, "must be one line of at most 256 characters", |text| {
-    line::is_line(&text, MAX_NAME).then(|| Self((!text.trim().is_empty()).then_some(text)))
-});
 
 from_text!(Note, "must have at most 4096 characters", |text| (text.chars().count() <= MAX_NOTE).then_some(Self(text)));
 

@@ -51,7 +51,6 @@ pub struct Addresses {
 
 /// Longest account id that is kept, as OpenID Connect Core §2 has it for `sub`.
 const MAX_ID: usize = 255;
-const MAX_NAME: usize = 256;
 const MAX_PICTURE: usize = 2048;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +88,7 @@ impl Fields {
                 .names
                 .iter()
                 .filter_map(|pointer| text(pointer))
-                .map(|name| line::to_line(name, MAX_NAME))
+                .map(|name| line::to_line(name, line::MAX_NAME))
                 .find(|name| !name.trim().is_empty()),
             email,
             email_verified,

@@ -47,6 +47,23 @@ impl Describe for LinkPage {
     }
 }
 
+/// What a link that is followed with GET shows: the question, to which `question` is given the name of the project and what the link is
+/// for; `used` when it was used before. `found` is what [`find`] found.
+pub async fn show<P: Purpose>(
+    app: &App,
+    found: Result<Link<P>, LinkPage>,
+    used: impl FnOnce() -> LinkPage,
+    question: impl FnOnce(&str, &P) -> LinkPage,
+) -> Result<LinkPage, Error> {
+    let link = match found {
+        Ok(link) if link.used => return Ok(used()),
+        Ok(link) => link,
+        Err(page) => return Ok(page),
+    };
+    let project = app.store.project(&link.project_id).await?.map(|row| row.project.display_name);
+    Ok(question(&project.unwrap_or_default(), &link.purpose))
+}
+
 /// The link of a code, or the page that says why there is none; `instead` says what to do then.
 pub async fn find<P: Purpose>(app: &App, code: &Code, instead: &str) -> Result<Result<Link<P>, LinkPage>, Error> {
     let rejected = match app.store.link(code).await? {

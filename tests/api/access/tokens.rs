@@ -3,9 +3,11 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use jiff::SignedDuration;
-use ring::hmac;
+use p256::elliptic_curve::sec1::ToSec1Point as _;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
+use ring::{hkdf, hmac};
+use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use shared::App;
 use shared::crypto::password::Hasher;
@@ -64,6 +66,21 @@ impl Parts {
     }
 }
 
+/// The token under a signature of the deployment's own key. Versions beside each other derive the same one.
+fn signed_by_the_deployment(app: &TestApp, parts: &Parts) -> String {
+    let audience = parts.claims["aud"].as_str().unwrap();
+    let purpose = [&b"token "[..], audience.as_bytes(), &[0]];
+    let secret =
+        hkdf::Salt::new(hkdf::HKDF_SHA256, b"gatelet").extract(app.app.settings.secret.current().unwrap().expose_secret().as_bytes());
+    let mut private = [0; 32];
+    secret.expand(&purpose, hkdf::HKDF_SHA256).unwrap().fill(&mut private).unwrap();
+    let public = p256::SecretKey::from_slice(&private).unwrap().public_key().to_sec1_point(false);
+    let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
+    let pair = EcdsaKeyPair::from_private_key_and_public_key(algorithm, &private, public.as_bytes(), &random).unwrap();
+    let signature = pair.sign(&random, parts.signed_part().as_bytes()).unwrap();
+    format!("{}.{}", parts.signed_part(), URL_SAFE_NO_PAD.encode(signature.as_ref()))
+}
+
 /// A token of the same user from a deployment whose settings differ.
 async fn token_of_other_deployment(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut Settings)) -> String {
     let mut settings = app.app.settings.clone();
@@ -118,6 +135,34 @@ async fn a_token_that_another_key_signed_is_not_believed() {
     assert_forged(&app, "another issuer", &other_issuer).await;
     let same = token_of_other_deployment(&app, &ada, |_| {}).await;
     assert_eq!(answer(&app, &same).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_token_of_another_type_opens_nothing_even_under_our_signature() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let mut parts = Parts::of(&ada.access_token);
+    for typ in ["JWT", "", "id_token", "logout+jwt", "text/at+jwt"].map(Value::from).into_iter().chain([json!(7), json!(["at+jwt"])]) {
+        parts.header["typ"] = typ.clone();
+        assert_forged(&app, &format!("of type {typ}"), &signed_by_the_deployment(&app, &parts)).await;
+    }
+    for typ in ["at+jwt", "AT+JWT", "application/at+jwt"] {
+        parts.header["typ"] = json!(typ);
+        assert_eq!(answer(&app, &signed_by_the_deployment(&app, &parts)).await.status(), 200, "{typ}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_of_a_version_that_signed_without_a_type_is_believed_until_it_expires() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let mut parts = Parts::of(&ada.access_token);
+    parts.header.as_object_mut().unwrap().remove("typ");
+    let token = signed_by_the_deployment(&app, &parts);
+    let own = app.client().with("x-stack-access-token", &token).get("/api/v1/users/me").await;
+    assert_eq!((own.status(), &own.json()["id"]), (200, &json!(ada.user_id)), "{}", own.text());
+    app.advance(SignedDuration::from_mins(10));
+    assert_eq!(answer(&app, &token).await.code(), "ACCESS_TOKEN_EXPIRED");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 mod ended_sessions;
 mod first_proof;
 mod first_proof_races;
+mod names;
 mod not_me;
 mod notices;
 mod notices_misused;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use support::{SignedIn, TestApp};
 
 use super::{CHANNELS, NEW, added, addresses, change, password_sign_in, reset, reset_code, user, verification_code, verify};
-use crate::auth::account_notices::{link, notices, press, verified, with_pages};
+use crate::auth::account_notices::{link, notices, owned, press, verified};
 use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 
@@ -33,6 +33,20 @@ pub(super) async fn removed(app: &TestApp, session: &SignedIn, address: &str) {
     app.advance(SignedDuration::from_secs(1));
 }
 
+/// An account of the owner's; an intruder with its session has added an address and verified it.
+pub(super) async fn intruded(app: &TestApp) -> SignedIn {
+    let ada = owned(app).await;
+    joined(app, &ada, EVE).await;
+    ada
+}
+
+/// The same, after the intruder has removed the owner's address.
+pub(super) async fn taken_over(app: &TestApp) -> SignedIn {
+    let ada = intruded(app).await;
+    removed(app, &ada, ADA).await;
+    ada
+}
+
 /// The account is the owner's, who gets in by the emailed reset alone.
 async fn assert_owned(app: &TestApp, id: &str) {
     assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)]);
@@ -46,9 +60,7 @@ async fn assert_owned(app: &TestApp, id: &str) {
 #[tokio::test]
 async fn whoever_took_everything_loses_it_by_the_first_email() {
     let (app, provider) = oauth_callback::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
-    joined(&app, &ada, EVE).await;
+    let ada = intruded(&app).await;
     let own = app.signed_in(&ada);
     let account = json!({ "sub": "acme|666", "email": EVE, "email_verified": false });
     let token = [("type", "link"), ("token", ada.access_token.as_str())];
@@ -77,9 +89,7 @@ async fn whoever_took_everything_loses_it_by_the_first_email() {
 #[tokio::test]
 async fn who_follows_a_later_email_first_may_still_follow_the_first() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
-    joined(&app, &ada, EVE).await;
+    let ada = intruded(&app).await;
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     let told = notices(&app, ADA).await;
     press(&app, &link(&told[1])).await;
@@ -92,8 +102,7 @@ async fn who_follows_a_later_email_first_may_still_follow_the_first() {
 #[tokio::test]
 async fn a_verified_address_that_is_replaced_is_not_the_new_ones_until_that_is_verified() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
+    let ada = owned(&app).await;
     let path = format!("{CHANNELS}/me/{}", channel_id(&app, &ada.user_id, ADA).await);
     assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": EVE })).await.status(), 200);
     let body = json!({ "email": EVE, "callback_url": "http://localhost:3000/x" });
@@ -106,10 +115,7 @@ async fn a_verified_address_that_is_replaced_is_not_the_new_ones_until_that_is_v
 #[tokio::test]
 async fn an_address_is_not_kept_away_by_signing_up_with_it() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
-    joined(&app, &ada, EVE).await;
-    removed(&app, &ada, ADA).await;
+    let ada = taken_over(&app).await;
     let squatter = app.sign_up(ADA).await;
     assert_ne!(squatter.user_id, ada.user_id);
     assert!(press(&app, &link(&notices(&app, ADA).await[0])).await.text().contains("We have sent a link"));
@@ -120,10 +126,7 @@ async fn an_address_is_not_kept_away_by_signing_up_with_it() {
 #[tokio::test]
 async fn what_somebody_else_verified_meanwhile_is_theirs() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
-    joined(&app, &ada, EVE).await;
-    removed(&app, &ada, ADA).await;
+    let ada = taken_over(&app).await;
     let other = verified(&app, ADA).await;
     let done = press(&app, &link(&notices(&app, ADA).await[0])).await;
     assert!(done.text().contains("Somebody else signs in"), "{}", done.text());
@@ -136,8 +139,7 @@ async fn what_somebody_else_verified_meanwhile_is_theirs() {
 #[tokio::test]
 async fn the_email_about_a_change_of_many_addresses_and_accounts_undoes_it() {
     let (app, provider) = oauth_callback::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
+    let ada = owned(&app).await;
     let channel =
         |address: String| json!({ "user_id": ada.user_id, "value": address, "type": "email", "used_for_auth": true, "is_verified": true });
     for number in 0..20 {
@@ -175,8 +177,7 @@ async fn removed_by_server(app: &TestApp, user: &str, address: &str) {
 #[tokio::test]
 async fn a_flood_of_changes_hides_none() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
+    let ada = owned(&app).await;
     let own = app.signed_in(&ada);
     for number in 0..50 {
         for secret in [json!(SECRET), Value::Null] {

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use serde_json::json;
 use support::{SignedIn, TestApp};
 
-use super::notices::{channel_id, joined, removed};
+use super::notices::{channel_id, intruded, joined, removed, taken_over};
 use super::{CHANNELS, NEW, addresses, change, password_sign_in, reset, reset_code, user};
 use crate::auth::account_notices::{link, notices, press, verified, with_pages};
 use crate::events::{TWIN, World};
@@ -23,9 +23,7 @@ async fn newest(app: &TestApp, address: &str) -> String {
 #[tokio::test]
 async fn who_was_removed_does_not_come_back_by_the_email_about_it() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
-    joined(&app, &ada, EVE).await;
+    let ada = intruded(&app).await;
     // The owner recovers by a reset, and removes the intruder's address.
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
     app.advance(SignedDuration::from_secs(1));
@@ -44,9 +42,7 @@ async fn who_was_removed_does_not_come_back_by_the_email_about_it() {
 #[tokio::test]
 async fn who_came_later_shuts_the_account_and_undoes_nothing() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
-    joined(&app, &ada, EVE).await;
+    let ada = intruded(&app).await;
     // The intruder sets up an app, the owner removes it and keeps the address for now.
     change(&app, &ada.user_id, json!({ "totp_secret_base64": SECRET })).await;
     app.advance(SignedDuration::from_secs(1));
@@ -64,10 +60,7 @@ async fn who_came_later_shuts_the_account_and_undoes_nothing() {
 #[tokio::test]
 async fn an_undone_intruder_undoes_nothing() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
-    joined(&app, &ada, EVE).await;
-    removed(&app, &ada, ADA).await;
+    let ada = taken_over(&app).await;
     // Now the intruder's address is the only one, and the first of what is told.
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     let eves = newest(&app, EVE).await;
@@ -79,10 +72,7 @@ async fn an_undone_intruder_undoes_nothing() {
 #[tokio::test]
 async fn an_intruder_who_undoes_its_own_change_ends_no_link_of_the_owner() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
-    joined(&app, &ada, EVE).await;
-    removed(&app, &ada, ADA).await;
+    let ada = taken_over(&app).await;
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     assert!(press(&app, &newest(&app, EVE).await).await.text().contains("The changes are undone"));
     for told in notices(&app, ADA).await.iter().rev() {
@@ -168,9 +158,7 @@ async fn the_link_of_another_project_is_about_that_project() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_uses_of_two_links_each_works_once_at_most() {
     let app = Arc::new(TestApp::start().await);
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
-    joined(&app, &ada, EVE).await;
+    let ada = intruded(&app).await;
     change(&app, &ada.user_id, json!({ "totp_secret_base64": SECRET })).await;
     let links: Vec<String> = notices(&app, ADA).await.iter().map(link).collect();
     assert_eq!(links.len(), 2);
@@ -192,9 +180,7 @@ async fn of_many_uses_of_two_links_each_works_once_at_most() {
 #[tokio::test]
 async fn a_change_at_the_same_time_is_undone_or_comes_after() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
-    joined(&app, &ada, EVE).await;
+    let ada = intruded(&app).await;
     let link = newest(&app, ADA).await;
     let own = app.signed_in(&ada);
     let set = own.patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET }));

@@ -46,6 +46,12 @@ pub(crate) async fn verified(app: &TestApp, address: &str) -> SignedIn {
     user
 }
 
+/// An account of `ada@example.com`, verified, in a project whose app has pages.
+pub(crate) async fn owned(app: &TestApp) -> SignedIn {
+    with_pages(app).await;
+    verified(app, ADA).await
+}
+
 async fn user(app: &TestApp, id: &str) -> Value {
     app.server().get(&format!("/api/v1/users/{id}")).await.json()
 }
@@ -186,8 +192,7 @@ async fn a_project_switches_single_topics_off() {
 #[tokio::test]
 async fn the_page_changes_nothing_and_its_button_opens_the_account_to_a_reset_alone() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = verified(&app, ADA).await;
+    let ada = owned(&app).await;
     let own = app.signed_in(&ada);
     assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     let link = link(&notices(&app, ADA).await[0]);
@@ -232,9 +237,8 @@ async fn without_a_page_for_passwords_the_link_still_shuts_the_account() {
 #[tokio::test]
 async fn a_notice_of_a_new_sign_in_has_the_same_link() {
     let app = TestApp::start().await;
-    with_pages(&app).await;
+    let ada = owned(&app).await;
     app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
-    let ada = verified(&app, ADA).await;
     let elsewhere = app.client().with("cloudfront-viewer-address", "198.51.100.1:4711");
     let answer = elsewhere.post("/api/v1/auth/password/sign-in", json!({ "email": ADA, "password": PASSWORD })).await;
     let eve = SignedIn::of(ADA, &answer.json());

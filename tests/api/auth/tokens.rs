@@ -44,7 +44,8 @@ async fn a_token_has_exactly_the_claims_of_the_contract() {
 
     let parts: Vec<&str> = ada.access_token.split('.').collect();
     let header = decode(parts[0]);
-    assert_eq!(header.as_object().unwrap().keys().collect::<Vec<_>>(), ["alg", "kid"]);
+    assert_eq!(header.as_object().unwrap().keys().collect::<Vec<_>>(), ["alg", "kid", "typ"]);
+    assert_eq!(header["typ"], "at+jwt");
     assert_eq!((&header["alg"], header["kid"].as_str().unwrap().len()), (&json!("ES256"), 12));
     let claims = json!({
         "sub": ada.user_id,

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use support::{Answer, Caller, TestApp};
 
 use super::INTERNAL;
+use crate::auth::account_notices::{notices, verified};
 
 const CONFIG: &str = "/api/v1/internal/config";
 
@@ -90,6 +91,37 @@ async fn rules_of_signing_up_are_set_and_obeyed() {
     assert_eq!(read["auth"]["signUpRules"]["staff"], rules["auth.signUpRules.staff"]);
     assert_done(&app.admin().post(&format!("{}/reset-keys", level("branch")), json!({ "keys": ["auth.signUpRules"] })).await);
     assert_eq!(app.client().post("/api/v1/auth/password/sign-up", stranger).await.status(), 200);
+}
+
+#[tokio::test]
+async fn emails_about_accounts_are_switched_off_one_by_one() {
+    let app = TestApp::start().await;
+    let (admin, ada) = (app.admin(), verified(&app, "ada@example.com").await);
+    let all = json!({ "newSignIn": false, "password": true, "signInAddress": true, "authenticatorApp": true, "providerAccount": true });
+    assert_eq!(read(&admin, CONFIG).await["emails"]["notices"], all);
+    assert_done(&patch(&admin, "branch", json!({ "emails.notices.authenticatorApp": false, "emails.notices.newSignIn": true })).await);
+    let settings = admin.get(INTERNAL).await.json()["config"].clone();
+    assert_eq!((&settings["disabled_notices"], &settings["new_sign_in_mails"]), (&json!(["authenticator-app"]), &json!(true)));
+    let both = json!({ "emails": { "notices": { "authenticatorApp": false, "newSignIn": true } } });
+    assert_eq!(read(&admin, &level("branch")).await, both);
+
+    let change = async |patch: Value| app.server().patch(&format!("/api/v1/users/{}", ada.user_id), patch).await.status();
+    assert_eq!(change(json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" })).await, 200);
+    assert!(notices(&app, "ada@example.com").await.is_empty());
+    assert_eq!(change(json!({ "password": "a better horse battery" })).await, 200);
+    assert_eq!(notices(&app, "ada@example.com").await.len(), 1);
+
+    app.configure(json!({ "config": { "disabled_notices": ["password"], "new_sign_in_mails": false } })).await;
+    assert_eq!(read(&admin, &level("branch")).await, json!({ "emails": { "notices": { "password": false } } }));
+    for (values, path) in [
+        (json!({ "emails.notices.weather": false }), "emails.notices.weather is not known"),
+        (json!({ "emails.notices.password": "no" }), "emails.notices.password must be a boolean"),
+        (json!({ "emails.notices": true }), "emails.notices must be an object"),
+    ] {
+        assert_refused(&patch(&admin, "branch", values).await, path);
+    }
+    assert_done(&admin.post(&format!("{}/reset-keys", level("branch")), json!({ "keys": ["emails.notices"] })).await);
+    assert_eq!(read(&admin, CONFIG).await["emails"]["notices"], all);
 }
 
 #[tokio::test]

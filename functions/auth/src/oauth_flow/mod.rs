@@ -149,7 +149,7 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
 fn name_of(answer: &ProviderAnswer) -> Option<String> {
     let user: Value = serde_json::from_str(answer.user.as_deref()?).ok()?;
     let parts = ["firstName", "lastName"].map(|part| user["name"][part].as_str().unwrap_or_default().trim());
-    let name = line::to_line(parts.join(" ").trim(), 256);
+    let name = line::to_line(parts.join(" ").trim(), line::MAX_NAME);
     (!name.is_empty()).then_some(name)
 }
 

@@ -7,6 +7,7 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::Subcommand;
 use serde_json::{Map, Value};
 use shared::model::id::ProjectId;
+use shared::model::line;
 use shared::model::project::Project;
 use shared::model::project_patch::{ProjectPatch, Secrets};
 use shared::model::project_view::AdminProject;
@@ -98,9 +99,7 @@ async fn create(tools: &Tools, name: &str, id: Option<String>) -> anyhow::Result
 }
 
 async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role) -> anyhow::Result<()> {
-    if !Project::is_name(&project.display_name) {
-        bail!("a project needs a name, one line of 1 to 256 characters");
-    }
+    line::check(&project.display_name, line::NAME).context("a project needs a name")?;
     let set = keys.set(&tools.entropy, "Made with the project", project.created_at);
     match tools.store.create_project(project, &set).await {
         Ok(()) => print!("{}", keys.lines(role)),

@@ -1,7 +1,8 @@
-//! How many connections are open: in all, and from one address.
+//! Limits on open connections: in all, and from one address.
 //!
-//! Who comes when all places are taken gets that of the connection which has waited longest without an operation at work (idle, or with
-//! half a request), first among those of the address that has the most. Where everything works on something, the newcomer is closed.
+//! When a limit is reached, a new connection replaces the one that has been waiting longest, that is, idle or with half a request read.
+//! It is chosen among the connections of the address that has the most waiting. If every connection has an operation at work, the new
+//! one is closed.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};

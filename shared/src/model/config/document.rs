@@ -1,24 +1,24 @@
 //! A whole configuration as it is read: its types, its defaults, and the settings that it stands for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::mem::take;
 
-use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, ValueKind, ValuePointerRef, take_cf_content};
+use deserr::Deserr;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::Config;
 use super::documents::{DocumentChange, MailDocuments, TemplateInput, ThemeInput, Written};
-use super::{CUSTOM_PROVIDER, Config};
+use super::notices::{self, Notices};
+use super::parts::{Domain, Entries, Provider, Rule, Server};
+use super::paths::Ids;
 use crate::http::change::Change;
 use crate::model::outbox::DEFAULT_THEME;
 use crate::model::permission::PermissionId;
-use crate::model::project::{MergeStrategy, Project, SessionSettings};
-use crate::model::project_patch::{
-    ConfigPatch, DomainInput, EmailInput, InvalidSetting, PermissionInput, ProjectPatch, ProviderInput, Secrets,
-};
-use crate::model::sign_up_rule::{DefaultAction, RuleAction, SignUpRule};
+use crate::model::project::{MergeStrategy, Project, ProjectConfig, SessionSettings};
+use crate::model::project_patch::{ConfigPatch, PermissionInput, ProjectPatch, Secrets};
+use crate::model::sign_up_rule::DefaultAction;
 use crate::model::theme::ThemeId;
-use crate::oauth::catalog;
 use crate::product_api::input::Problems;
 
 /// The values of a configuration that says nothing, but for what is none then.
@@ -38,7 +38,7 @@ pub(super) fn defaults() -> Value {
         },
         "domains": { "allowLocalhost": false },
         "users": { "allowClientUserDeletion": false },
-        "teams": { "createPersonalTeamOnSignUp": false, "allowClientTeamCreation": false },
+        "teams": { "createPersonalTeamOnSignUp": false, "allowClientTeamCreation": false, "allowMemberInvitations": true },
         "onboarding": { "requireEmailVerification": false },
         "apiKeys": { "enabled": { "user": false, "team": false } },
         "emails": {
@@ -46,6 +46,7 @@ pub(super) fn defaults() -> Value {
                 "isShared": true, "provider": "smtp", "host": null, "port": null, "username": null, "senderName": null, "senderEmail": null,
             },
             "selectedThemeId": DEFAULT_THEME,
+            "notices": notices::of(&ProjectConfig::default()),
             "templates": ours.templates(),
             "themes": ours.themes(),
         },
@@ -153,44 +154,6 @@ struct OAuth {
     providers: Entries<Provider>,
 }
 
-#[derive(Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Provider {
-    #[deserr(default, rename = "type")]
-    kind: Option<String>,
-    #[deserr(default)]
-    is_shared: Option<bool>,
-    #[deserr(default)]
-    allow_sign_in: Option<bool>,
-    #[deserr(default)]
-    allow_connected_accounts: Option<bool>,
-    #[deserr(default)]
-    client_id: Option<String>,
-    #[deserr(default)]
-    client_secret: Option<String>,
-    #[deserr(default)]
-    issuer: Option<String>,
-    #[deserr(default)]
-    authorization_endpoint: Option<String>,
-    #[deserr(default)]
-    facebook_config_id: Option<String>,
-    #[deserr(default)]
-    microsoft_tenant_id: Option<String>,
-}
-
-#[derive(Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Rule {
-    #[deserr(default = true)]
-    enabled: bool,
-    #[deserr(default)]
-    display_name: Option<String>,
-    #[deserr(default)]
-    priority: u32,
-    condition: String,
-    action: RuleAction,
-}
-
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 struct Domains {
@@ -200,14 +163,6 @@ struct Domains {
     trusted_domains: Entries<Domain>,
 }
 
-#[derive(Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Domain {
-    base_url: String,
-    #[deserr(default)]
-    handler_path: Option<String>,
-}
-
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 struct Users {
@@ -215,13 +170,21 @@ struct Users {
     allow_client_user_deletion: bool,
 }
 
-#[derive(Default, Deserr)]
+#[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 struct Teams {
     #[deserr(default)]
     create_personal_team_on_sign_up: bool,
     #[deserr(default)]
     allow_client_team_creation: bool,
+    #[deserr(default = true)]
+    allow_member_invitations: bool,
+}
+
+impl Default for Teams {
+    fn default() -> Self {
+        Self { create_personal_team_on_sign_up: false, allow_client_team_creation: false, allow_member_invitations: true }
+    }
 }
 
 #[derive(Default, Deserr)]
@@ -258,28 +221,8 @@ struct Emails {
     templates: Entries<TemplateInput>,
     #[deserr(default)]
     themes: Entries<ThemeInput>,
-}
-
-/// With a host, mails go by that server; without one, by the deployment's.
-#[derive(Default, Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Server {
     #[deserr(default)]
-    is_shared: Option<bool>,
-    #[deserr(default)]
-    provider: Option<String>,
-    #[deserr(default)]
-    host: Option<String>,
-    #[deserr(default)]
-    port: Option<u16>,
-    #[deserr(default)]
-    username: Option<String>,
-    #[deserr(default)]
-    password: Option<String>,
-    #[deserr(default)]
-    sender_name: Option<String>,
-    #[deserr(default)]
-    sender_email: Option<String>,
+    notices: Entries<bool>,
 }
 
 #[derive(Default, Deserr)]
@@ -300,38 +243,6 @@ struct DefaultPermissions {
     sign_up: Entries<bool>,
 }
 
-/// Values by ids of their own. (The reading of maps that comes with deserr passes over values that are wrong.)
-pub(super) struct Entries<T>(pub(super) BTreeMap<String, T>);
-
-impl<T> Default for Entries<T> {
-    fn default() -> Self {
-        Self(BTreeMap::new())
-    }
-}
-
-impl<T: Deserr<E>, E: DeserializeError> Deserr<E> for Entries<T> {
-    fn deserialize_from_value<V: IntoValue>(value: deserr::Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let deserr::Value::Map(map) = value else {
-            let kind = ErrorKind::IncorrectValueKind { actual: value, accepted: &[ValueKind::Map] };
-            return Err(take_cf_content(E::error(None, kind, location)));
-        };
-        let (mut entries, mut wrong) = (BTreeMap::new(), None);
-        for (id, value) in map.into_iter() {
-            let location = location.push_key(&id);
-            match T::deserialize_from_value(value.into_value(), location) {
-                Ok(entry) => drop(entries.insert(id, entry)),
-                Err(error) => wrong = Some(take_cf_content(E::merge(wrong, error, location))),
-            }
-        }
-        wrong.map_or(Ok(Self(entries)), Err)
-    }
-}
-
-const PROVIDERS: &str = "auth.oauth.providers";
-const RULES: &str = "auth.signUpRules";
-const DOMAINS: &str = "domains.trustedDomains";
-const SERVER: &str = "emails.server";
-
 /// What a project becomes by a configuration.
 #[derive(Debug, PartialEq)]
 pub struct Changed {
@@ -349,7 +260,7 @@ pub fn read(
 ) -> Result<Changed, Problems> {
     let mut document: Document = deserr::deserialize::<Document, _, Problems>(config.try_nested()?)?;
     let written = Written::new(take(&mut document.emails.templates), take(&mut document.emails.themes));
-    let ids = Ids::of(&document);
+    let ids = document.ids();
     let names = document.domains.trusted_domains.0.iter();
     let names = names.map(|(name, domain)| (name.clone(), domain.base_url.trim_end_matches('/').to_owned())).collect();
     let patch = ProjectPatch { config: Some(document.into_patch()?), ..ProjectPatch::default() };
@@ -362,17 +273,26 @@ pub fn read(
 }
 
 impl Document {
+    fn ids(&self) -> Ids {
+        Ids {
+            providers: self.auth.oauth.providers.0.keys().cloned().collect(),
+            rules: self.auth.sign_up_rules.0.keys().cloned().collect(),
+            domains: self.domains.trusted_domains.0.keys().cloned().collect(),
+        }
+    }
+
     fn into_patch(self) -> Result<ConfigPatch, Problems> {
         let Self { project, auth, domains, users, teams, onboarding, api_keys, emails, rbac } = self;
         let (permissions, sessions) = (rbac.default_permissions, SessionSettings::default());
         let providers = auth.oauth.providers.0.into_iter().map(|(id, provider)| provider.into_input(id)).collect::<Result<_, _>>()?;
-        let domain = |domain: Domain| DomainInput { domain: domain.base_url, handler_path: domain.handler_path };
+        let notices = Notices::read(emails.notices)?;
         Ok(ConfigPatch {
             sign_up_enabled: Some(auth.allow_sign_up),
             credential_enabled: Some(auth.password.allow_sign_in),
             magic_link_enabled: Some(auth.otp.allow_sign_in),
             passkey_enabled: Some(auth.passkey.allow_sign_in),
             client_team_creation_enabled: Some(teams.allow_client_team_creation),
+            member_invitations_enabled: Some(teams.allow_member_invitations),
             client_user_deletion_enabled: Some(users.allow_client_user_deletion),
             allow_user_api_keys: Some(api_keys.enabled.user),
             allow_team_api_keys: Some(api_keys.enabled.team),
@@ -380,13 +300,15 @@ impl Document {
             create_team_on_sign_up: Some(teams.create_personal_team_on_sign_up),
             require_email_verification: Some(onboarding.require_email_verification),
             require_publishable_client_key: Some(project.require_publishable_client_key),
+            new_sign_in_mails: Some(notices.new_sign_in),
+            disabled_notices: Some(notices.disabled.into_iter().collect()),
             session_max_age_seconds: Some(auth.sessions.max_age_seconds.unwrap_or(sessions.max_age_seconds)),
             session_max_idle_seconds: Some(auth.sessions.max_idle_seconds.unwrap_or(sessions.max_idle_seconds)),
             reauthentication_max_age_seconds: Some(auth.reauthentication.max_age_seconds),
             oauth_account_merge_strategy: Some(auth.oauth.account_merge_strategy),
             sign_up_rules: Some(auth.sign_up_rules.0.into_iter().map(|(id, rule)| rule.into_rule(id)).collect()),
             sign_up_rules_default_action: Some(auth.sign_up_rules_default_action),
-            domains: Some(domains.trusted_domains.0.into_values().map(domain).collect()),
+            domains: Some(domains.trusted_domains.0.into_values().map(Domain::into_input).collect()),
             oauth_providers: Some(providers),
             email_config: Some(emails.server.into_input()?),
             // Ours is the one of a project that has chosen none.
@@ -400,53 +322,6 @@ impl Document {
     }
 }
 
-impl Rule {
-    fn into_rule(self, id: String) -> SignUpRule {
-        let Self { enabled, display_name, priority, condition, action } = self;
-        SignUpRule { id, enabled, display_name, priority, condition, action }
-    }
-}
-
-impl Provider {
-    fn into_input(self, id: String) -> Result<ProviderInput, Problems> {
-        let wrong = |name: &str, message: &str| Err(Problems::one(&format!("{PROVIDERS}.{id}.{name}"), message));
-        let expected = if catalog::find(&id).is_some() { id.as_str() } else { CUSTOM_PROVIDER };
-        if self.kind.as_deref().is_some_and(|kind| kind != expected) {
-            return wrong("type", &format!("must be {expected}"));
-        }
-        if self.is_shared == Some(true) {
-            return wrong("isShared", "must be false: there are no shared client ids");
-        }
-        for (name, value) in [("allowSignIn", self.allow_sign_in), ("allowConnectedAccounts", self.allow_connected_accounts)] {
-            if value == Some(false) {
-                return wrong(name, "must be true: what is not to be used is taken out");
-            }
-        }
-        let Self { client_id, client_secret, issuer, authorization_endpoint, facebook_config_id, microsoft_tenant_id, .. } = self;
-        Ok(ProviderInput {
-            id,
-            r#type: None,
-            client_id,
-            client_secret,
-            issuer,
-            authorization_endpoint,
-            facebook_config_id,
-            microsoft_tenant_id,
-        })
-    }
-}
-
-impl Server {
-    fn into_input(self) -> Result<EmailInput, Problems> {
-        let Self { is_shared, provider, host, port, username, password, sender_name, sender_email } = self;
-        if provider.is_some_and(|provider| provider != "smtp") {
-            return Err(Problems::one(&format!("{SERVER}.provider"), "must be smtp"));
-        }
-        let kind = if is_shared == Some(false) { "standard" } else { "shared" };
-        Ok(EmailInput { r#type: kind.to_owned(), host, port, username, password, sender_name, sender_email })
-    }
-}
-
 fn permission_inputs(occasion: &str, ids: Entries<bool>) -> Result<Vec<PermissionInput>, Problems> {
     let given: BTreeSet<String> = ids.0.into_iter().filter(|(_, is_given)| *is_given).map(|(id, _)| id).collect();
     let input = |id: String| {
@@ -454,60 +329,4 @@ fn permission_inputs(occasion: &str, ids: Entries<bool>) -> Result<Vec<Permissio
         PermissionId::parse(&id).map(|id| PermissionInput { id }).map_err(wrong)
     };
     given.into_iter().map(input).collect()
-}
-
-/// The ids of what lists of settings are about, in their order: an error names the place in a list, and a configuration has ids.
-struct Ids {
-    providers: Vec<String>,
-    rules: Vec<String>,
-    domains: Vec<String>,
-}
-
-impl Ids {
-    fn of(document: &Document) -> Self {
-        Self {
-            providers: document.auth.oauth.providers.0.keys().cloned().collect(),
-            rules: document.auth.sign_up_rules.0.keys().cloned().collect(),
-            domains: document.domains.trusted_domains.0.keys().cloned().collect(),
-        }
-    }
-
-    /// The path in the configuration of what is wrong with the settings.
-    fn path_of(&self, error: &InvalidSetting) -> String {
-        let lists = [
-            ("config.oauth_providers", PROVIDERS, &self.providers),
-            ("config.sign_up_rules", RULES, &self.rules),
-            ("config.domains", DOMAINS, &self.domains),
-        ];
-        for (setting, path, ids) in lists {
-            let Some(rest) = error.path.strip_prefix(setting) else { continue };
-            let place = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-            let id = place.and_then(|(index, field)| Some((ids.get(index.parse::<usize>().ok()?)?, field)));
-            return id.map_or_else(|| path.to_owned(), |(id, field)| format!("{path}.{id}{}", field_name(field)));
-        }
-        if let Some(field) = error.path.strip_prefix("config.email_config.") {
-            return format!("{SERVER}.{}", field_name(field));
-        }
-        let others = [
-            ("config.session_max_age_seconds", "auth.sessions.maxAgeSeconds"),
-            ("config.session_max_idle_seconds", "auth.sessions.maxIdleSeconds"),
-            ("config.reauthentication_max_age_seconds", "auth.reauthentication.maxAgeSeconds"),
-            ("config.team_creator_default_permissions", "rbac.defaultPermissions.teamCreator"),
-            ("config.team_member_default_permissions", "rbac.defaultPermissions.teamMember"),
-            ("config.user_default_permissions", "rbac.defaultPermissions.signUp"),
-        ];
-        let other = others.iter().find(|(setting, _)| error.path == *setting);
-        other.map_or_else(|| error.path.clone(), |(_, path)| (*path).to_owned())
-    }
-}
-
-/// The name of a setting's field as a configuration writes it.
-fn field_name(field: &str) -> String {
-    let field = if field == ".domain" { ".base_url" } else { field };
-    let mut words = field.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |name, word| {
-        let (head, tail) = word.split_at(word.len().min(1));
-        name + &head.to_uppercase() + tail
-    })
 }

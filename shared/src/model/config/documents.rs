@@ -8,9 +8,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::document::Entries;
+use super::parts::Entries;
 use crate::mail::builtin;
 use crate::model::id::DocumentId;
+use crate::model::line;
 use crate::model::mail_document::{DocumentKind, FIRST_HTML, FIRST_SUBJECT, FIRST_THEME, HtmlSource, MailDocument, Name};
 use crate::model::outbox::{Category, DEFAULT_THEME};
 use crate::model::theme::Theme;
@@ -85,12 +86,12 @@ fn with_ours(kind: DocumentKind, own: &[MailDocument]) -> impl Iterator<Item = M
 }
 
 fn of_theme(document: MailDocument) -> Value {
-    json!({ "displayName": document.display_name, "htmlSource": document.html })
+    json!({ "displayName": line::stripped(&document.display_name), "htmlSource": document.html })
 }
 
 fn of_template(document: MailDocument) -> Value {
     let mut value = json!({
-        "displayName": document.display_name,
+        "displayName": line::stripped(&document.display_name),
         "subjectSource": document.subject,
         "htmlSource": document.html,
         "notificationCategoryName": document.category,

@@ -2,12 +2,18 @@
 //!
 //! A project keeps each setting once; the configuration and its levels are views of the same settings, each of the keys that it may hold
 //! ([`Level`]). To change some of them, the settings are written down as a configuration, keys are put in or taken out, and what that makes
-//! is read as a whole: a key that is missing has its default, and one wrong value changes nothing. Secrets of providers and the password of
-//! the mail server can be written and are never in a configuration that is read; what is written without one keeps the one it had.
+//! is read as a whole: a key that is missing has its default, and one wrong value changes nothing. Names that were stored before hidden
+//! characters were refused are written down without them, so that they do not stand in the way of other changes.
+//!
+//! Secrets of providers and the password of the mail server can be written and are never in a configuration that is read; what is written
+//! without one keeps the one it had.
 
 mod document;
 mod documents;
 mod level;
+mod notices;
+mod parts;
+mod paths;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +25,7 @@ pub use document::{Changed, read};
 pub use documents::{DocumentChange, MailDocuments};
 pub use level::Level;
 
+use super::line;
 use super::permission::Occasion;
 use super::project::{OAuthProvider, Project};
 use super::sign_up_rule::SignUpRule;
@@ -69,6 +76,7 @@ impl Config {
             "teams": {
                 "createPersonalTeamOnSignUp": config.create_team_on_sign_up,
                 "allowClientTeamCreation": config.client_team_creation_enabled,
+                "allowMemberInvitations": config.rbac.members_invite,
             },
             "onboarding": { "requireEmailVerification": config.require_email_verification },
             "apiKeys": { "enabled": { "user": config.allow_user_api_keys, "team": config.allow_team_api_keys } },
@@ -79,10 +87,11 @@ impl Config {
                     "host": server.map(|server| &server.host),
                     "port": server.map(|server| server.port),
                     "username": server.and_then(|server| server.login.as_ref()).map(|login| &login.username),
-                    "senderName": email.sender_name,
+                    "senderName": email.sender_name.as_deref().map(line::stripped),
                     "senderEmail": email.sender_email,
                 },
                 "selectedThemeId": email.theme(),
+                "notices": notices::of(config),
                 "templates": documents.templates(),
                 "themes": documents.themes(),
             },
@@ -243,7 +252,7 @@ fn of_rule(rule: &SignUpRule) -> Value {
         "enabled": rule.enabled, "priority": rule.priority, "condition": rule.condition, "action": rule.action,
     });
     if let Some(name) = &rule.display_name {
-        value["displayName"] = json!(name);
+        value["displayName"] = json!(line::stripped(name));
     }
     value
 }

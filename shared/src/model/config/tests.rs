@@ -66,6 +66,18 @@ fn what_is_written_down_and_read_again_is_the_same_project() {
 }
 
 #[test]
+fn names_that_were_stored_before_they_were_checked_stand_in_no_ones_way() {
+    let mut old = furnished();
+    old.config.sign_up_rules[0].display_name = Some("Staff\u{202e}\n".to_owned());
+    old.config.email.sender_name = Some("No\u{200b}tes".to_owned());
+    let new = merged(&old, Level::Environment, json!({ "auth.otp.allowSignIn": false })).expect("valid").config;
+    assert_eq!((new.sign_up_rules[0].display_name.as_deref(), new.email.sender_name.as_deref()), (Some("Staff"), Some("Notes")));
+    let written = json!({ "auth.signUpRules.b.displayName": "Staff\u{202e}" });
+    let refused = merged(&old, Level::Environment, written).expect_err("a wrong name");
+    assert!(refused.starts_with("auth.signUpRules.b.displayName must be one line"), "{refused}");
+}
+
+#[test]
 fn keys_with_dots_and_objects_say_the_same() {
     let one =
         merged(&project(), Level::Environment, json!({ "teams.allowClientTeamCreation": true, "teams.createPersonalTeamOnSignUp": true }));

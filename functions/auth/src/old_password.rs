@@ -1,0 +1,26 @@
+//! The password of a signed-in user, given once more: to replace it, or as a fresh proof.
+
+use shared::App;
+use shared::crypto::password::Verdict;
+use shared::model::id::ProjectId;
+use shared::model::password::Password;
+use shared::model::user::User;
+use shared::product_api::limits::Failures;
+use shared::product_api::{Error, KnownError};
+use shared::store::users::Guess;
+
+/// Checks the password, and counts a wrong one. The write that follows from it is conditional on what the failures still allow.
+///
+/// Whoever has a stolen session guesses here, and strangers guess at sign-in: each is counted apart.
+pub(crate) async fn prove<'a>(app: &'a App, project: &'a ProjectId, user: &User, password: &Password) -> Result<Failures<'a>, Error> {
+    let hash = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
+    let failures = Failures::of_old_password(app, project, user.id);
+    failures.check().await?;
+    let checked = Some(hash).filter(|_| !user.is_closed_to_old_passwords());
+    if app.hasher.verify(checked, password, None).await == Verdict::Wrong {
+        failures.count().await?;
+        app.store.count_wrong_password(project, user.id, Guess::OldPassword).await?;
+        return Err(KnownError::PasswordConfirmationMismatch.into());
+    }
+    Ok(failures)
+}
