@@ -78,6 +78,9 @@ fn a_requirement_without_a_row_or_with_two_is_told() {
     for (id, problem) in
         [(gone.id.as_str(), "has no row"), (twice.id.as_str(), "has 2 rows"), ("99.9.9", "is no requirement"), ("", "not 4")]
     {
-        assert!(problems.contains(&format!("{id}: {problem}")) || id.is_empty() && problems.contains(problem), "{id} {problem}: {problems}");
+        assert!(
+            problems.contains(&format!("{id}: {problem}")) || id.is_empty() && problems.contains(problem),
+            "{id} {problem}: {problems}"
+        );
     }
 }

@@ -50,7 +50,11 @@ impl Standard {
     fn write(&self, page: &mut String) {
         let _ = writeln!(page, "\n## {}\n\n{} [The standard]({}).", self.name, self.about, self.url);
         for part in &self.parts {
-            let _ = writeln!(page, "\n### {}\n\n| id | level | what it asks for | here | shown by, or why |\n|---|---|---|---|---|", part.heading);
+            let _ = writeln!(
+                page,
+                "\n### {}\n\n| id | level | what it asks for | here | shown by, or why |\n|---|---|---|---|---|",
+                part.heading
+            );
             for row in part.ids.iter().filter_map(|(id, _)| self.row(id)) {
                 let _ = writeln!(page, "| {} | {} | {} | {} | {} |", row.id, row.level, row.summary, row.status, row.evidence());
             }

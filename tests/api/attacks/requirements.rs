@@ -10,8 +10,11 @@ use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
+use shared::crypto::password::Hasher;
 use shared::http::Interface;
-use support::{SignedIn, TestApp, authenticator_code};
+use shared::model::id::UserId;
+use shared::model::limit::Limits;
+use support::{SignedIn, TestApp, authenticator_code, refused};
 
 use super::{NEW, PASSWORD, password_sign_in, reset, reset_code};
 use crate::auth::assert_error;
@@ -63,6 +66,37 @@ async fn a_password_is_good_for_as_long_as_its_user_keeps_it() {
         app.advance(SignedDuration::from_hours(24 * 365 * 5));
         let ada = app.sign_in("ada@example.com").await;
         assert_eq!(app.signed_in(&ada).get(ME).await.status(), 200);
+    }
+}
+
+/// To the last of the most characters there may be: nothing is cut off, and no letter loses its case.
+#[tokio::test]
+async fn two_passwords_that_differ_in_their_last_character_are_two() {
+    let app = TestApp::start().await;
+    let start: String = "a long password ".chars().cycle().take(127).collect();
+    let right = format!("{start}B");
+    let body = json!({ "email": "ada@example.com", "password": right });
+    assert_eq!(app.client().post("/api/v1/auth/password/sign-up", body).await.status(), 200);
+    for wrong in [format!("{start}C"), format!("{start}b"), start.clone(), format!("{start}B ")] {
+        assert_error(&password_sign_in(&app, "ada@example.com", &wrong).await, 400, "EMAIL_PASSWORD_MISMATCH");
+    }
+    assert_eq!(password_sign_in(&app, "ada@example.com", &right).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_stored_password_is_an_argon2id_hash_with_a_salt_of_its_own() {
+    // The costs of a deployment; of those that tests have, only the scheme counts.
+    let app = TestApp::start_hashing(Limits::off(), Hasher::default()).await;
+    let mut salts = BTreeSet::new();
+    for email in ["ada@example.com", "bob@example.com"] {
+        let id = UserId::parse(&app.sign_up(email).await.user_id).unwrap();
+        let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;
+        let hash = serde_json::to_value(user.password).unwrap().as_str().unwrap().to_owned();
+        let parts: Vec<&str> = hash.split('$').collect();
+        assert_eq!(parts[1..4], ["argon2id", "v=19", "m=19456,t=2,p=1"], "as the documents have it");
+        // 16 bytes in base64.
+        assert_eq!(parts[4].len(), 22);
+        assert!(salts.insert(parts[4].to_owned()), "two accounts have one salt");
     }
 }
 
@@ -170,10 +204,13 @@ async fn a_token_in_the_address_proves_nobody() {
 async fn what_was_handed_out_to_prove_somebody_is_in_the_table_as_a_digest_alone() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    let made = app.admin().post("/api/v1/internal/api-keys", json!({
-        "description": "for a test", "expires_at_millis": app.now().as_millisecond() + 60_000,
-        "has_publishable_client_key": true, "has_secret_server_key": true, "has_super_secret_admin_key": true,
-    }));
+    let made = app.admin().post(
+        "/api/v1/internal/api-keys",
+        json!({
+            "description": "for a test", "expires_at_millis": app.now().as_millisecond() + 60_000,
+            "has_publishable_client_key": true, "has_secret_server_key": true, "has_super_secret_admin_key": true,
+        }),
+    );
     let made = made.await.json();
     let refreshed = app.signed_in(&ada).post("/api/v1/auth/sessions/current/refresh", json!({})).await.json();
     let table: String = app.table().values().map(ToString::to_string).collect();
@@ -211,4 +248,35 @@ async fn pages_are_in_no_frame_load_nothing_and_tell_no_address() {
         assert!(!text.contains("<script") && !text.contains("src=") && !text.contains("http"), "{what}: {text}");
     }
     assert!(pages >= 6, "three links have a page that shows, and one that acts: {pages}");
+}
+
+/// Whichever of its calls to the table fails, a request that counts or proves by them gets nothing done and nothing said.
+#[tokio::test]
+async fn a_request_that_cannot_be_counted_or_proved_is_not_answered() {
+    let app = TestApp::start_with(Limits::standard()).await;
+    let ada = app.sign_up("ada@example.com").await;
+    let body = json!({ "email": "ada@example.com", "password": PASSWORD });
+    let requests = [
+        ("POST", "/api/v1/auth/password/sign-in", body, app.client()),
+        ("PATCH", ME, json!({ "display_name": "Ada" }), app.signed_in(&ada)),
+        ("GET", ME, json!(null), app.signed_in(&ada)),
+        ("POST", "/api/v1/auth/sessions/current/refresh", json!({}), app.signed_in(&ada)),
+    ];
+    for (method, path, body, caller) in requests {
+        let mut failed = 0;
+        loop {
+            app.recorder.break_call(failed, refused("AccessDeniedException"));
+            let request = caller.request(method, path);
+            let answer = if body.is_null() { request.send().await } else { request.json(&body).send().await };
+            if !app.recorder.is_done() {
+                assert_eq!(answer.status(), 200, "{path}: {}", answer.text());
+                break;
+            }
+            assert!(answer.status() >= 500, "{path}, call {failed}: {} {}", answer.status(), answer.text());
+            assert!(!answer.text().contains("token\":") && !answer.text().contains(&ada.user_id), "{}", answer.text());
+            failed += 1;
+        }
+        assert!(failed >= 1, "{path} makes no call");
+        app.recorder.clear();
+    }
 }
