@@ -204,7 +204,8 @@ async fn a_token_in_the_address_proves_nobody() {
 async fn what_was_handed_out_to_prove_somebody_is_in_the_table_as_a_digest_alone() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    let made = app.admin().post(
+    let admin = app.admin();
+    let made = admin.post(
         "/api/v1/internal/api-keys",
         json!({
             "description": "for a test", "expires_at_millis": app.now().as_millisecond() + 60_000,
