@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use crate::scorecard::Scorecard;
 use crate::{binaries, operations, readme, template, watch};
 
 /// A file as it is, and as it should be.
@@ -89,10 +90,18 @@ pub fn readme_file() -> anyhow::Result<File> {
     Ok(File { path, found, wanted })
 }
 
+/// `docs/security/scorecard.md`.
+pub fn scorecard_file() -> anyhow::Result<File> {
+    let path = root().join("docs/security/scorecard.md");
+    // Absent before the first rendering.
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    Ok(File { path, found, wanted: Scorecard::read(&root())?.document() })
+}
+
 /// All of them.
 pub fn files() -> anyhow::Result<Vec<File>> {
     let mut files = template_files()?;
-    files.extend([watch_file()?, readme_file()?]);
+    files.extend([watch_file()?, readme_file()?, scorecard_file()?]);
     files.extend(area_files()?);
     Ok(files)
 }

@@ -2,7 +2,7 @@
 //! document and its reference page.
 //!
 //! Everything starts with [`operations::all`], so a new operation is in all of them by being in its area's list. What is checked in
-//! (template, watch routes, the README's table) is compared with what is rendered here by the contract tests; `cargo run -p infra -- render` writes it.
+//! (template, watch routes, the README's table, the security scorecard) is compared with what is rendered here by the contract tests; `cargo run -p infra -- render` writes it.
 
 pub mod binaries;
 pub mod checked_in;
@@ -12,6 +12,7 @@ pub mod pages;
 pub mod readme;
 pub mod reference;
 mod render;
+pub mod scorecard;
 pub mod template;
 pub mod watch;
 pub mod workers;

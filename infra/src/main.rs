@@ -18,7 +18,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes the template, the routes of `cargo lambda watch` and the README's table of operations.
+    /// Writes the template, the routes of `cargo lambda watch`, the README's table of operations and the security scorecard.
     Render {
         /// Writes nothing, and fails when something would change.
         #[arg(long)]

@@ -145,6 +145,11 @@ impl RequestBuilder {
         self
     }
 
+    /// The request as it is sent.
+    pub fn build(self) -> Request<Body> {
+        self.request
+    }
+
     pub async fn send(self) -> Answer {
         Answer::read(record::answer(&self.app, self.router, self.request).await).await
     }

@@ -4,6 +4,7 @@
 
 mod caller;
 mod faults;
+mod kept_log;
 mod mails;
 pub mod provider;
 pub mod record;
@@ -37,6 +38,7 @@ use shared::settings::Settings;
 
 pub use caller::{Answer, Caller, RequestBuilder};
 pub use faults::{Consumed, Fault, ROUND_TRIP, Recorder, refused};
+pub use kept_log::KeptLog;
 pub use mails::Mail;
 pub use users::{SignedIn, authenticator_code};
 

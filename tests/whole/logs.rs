@@ -1,11 +1,10 @@
 //! No secret is in a log: whatever the tests send, and get, and log at the most that a deployment can be told to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
 
 use aho_corasick::AhoCorasick;
 use shared::http::log;
+use support::KeptLog;
 use support::secrets::Secret;
 
 use crate::WHOLE_RUN;
@@ -26,20 +25,6 @@ fn leaked<'s>(log: &str, secrets: &'s [Secret]) -> BTreeSet<&'s str> {
     };
     let found = finder.find_overlapping_iter(log).filter(|it| it.len() >= LONG || is_apart(it.start(), it.end()));
     found.map(|it| forms[it.pattern()].1.value.as_str()).collect()
-}
-
-/// A log in memory.
-#[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Kept {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// How many secrets there are of each name.
@@ -91,14 +76,14 @@ fn no_log_has_a_secret_that_the_tests_sent_or_got() {
 fn a_secret_that_is_logged_is_found() {
     let secrets = &WHOLE_RUN.secrets;
     let first: BTreeMap<&str, &str> = secrets.iter().rev().map(|it| (it.name.as_str(), it.value.as_str())).collect();
-    let kept = Kept::default();
+    let kept = KeptLog::default();
     let writer = kept.clone();
     tracing::subscriber::with_default(log::lines(log::MOST, move || writer.clone()), || {
         for secret in first.values() {
             tracing::info!(value = format!("it is {secret} there"), "a secret");
         }
     });
-    let log = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+    let log = kept.text();
     let leaked = leaked(&log, secrets);
     for (name, secret) in first {
         assert!(leaked.contains(secret), "a {name} in the log is not found");

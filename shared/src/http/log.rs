@@ -229,6 +229,31 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_text_of_somebody_else_stays_within_its_line() {
+        #[derive(Clone, Default)]
+        struct Kept(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+        impl std::io::Write for Kept {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0.lock().expect("nobody panicked").write(bytes)
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let hostile = "x\r\n{\"level\":\"INFO\",\"message\":\"answered\"}\u{1b}[2K\u{2028}\"";
+        let kept = Kept::default();
+        let writer = kept.clone();
+        tracing::subscriber::with_default(lines(MOST, move || writer.clone()), || {
+            tracing::warn!(fault = %hostile, "an issuer said {hostile}");
+        });
+        let log = String::from_utf8(kept.0.lock().expect("nobody panicked").clone()).expect("text");
+        let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(lines.len(), 1, "{log}");
+        assert_eq!((&lines[0]["level"], &lines[0]["fault"]), (&json!("WARN"), &json!(hostile)));
+        assert!(!log.contains('\u{1b}'), "a terminal would obey it");
+    }
+
+    #[test]
     fn a_project_that_is_no_id_stays_out_of_the_log() {
         let headers = HeaderMap::from_iter([(http::HeaderName::from_static("x-stack-project-id"), http::HeaderValue::from_static("<b>"))]);
         assert_eq!(project(&headers), None);

@@ -53,6 +53,9 @@ fn check(claims: &Value, expected: &Expected<'_>, now: i64) -> Result<(), &'stat
     if time("iat").is_none_or(|iat| iat > now + LEEWAY) {
         return Err("it is from the future");
     }
+    if claims.get("nbf").is_some_and(|_| time("nbf").is_none_or(|nbf| nbf > now + LEEWAY)) {
+        return Err("it is not good yet");
+    }
     let nonce = claims["nonce"].as_str().unwrap_or_default();
     if !bool::from(nonce.as_bytes().ct_eq(expected.nonce.as_bytes())) {
         return Err("its nonce is of another flow");
@@ -83,6 +86,8 @@ mod tests {
             ("exp", json!(null)),
             ("exp", json!("200")),
             ("iat", json!(null)),
+            ("nbf", json!(150 + LEEWAY + 1)),
+            ("nbf", json!("100")),
             ("nonce", json!("m")),
             ("nonce", json!(null)),
             ("aud", json!(["me", "other"])),
@@ -92,6 +97,8 @@ mod tests {
             bad[name] = value.clone();
             assert!(check(&bad, &EXPECTED, 150).is_err(), "{name}: {value}");
         }
+        let valid_soon = json!({ "exp": 300, "iat": 100, "nbf": 150 + LEEWAY, "nonce": "n", "aud": "me" });
+        assert_eq!(check(&valid_soon, &EXPECTED, 150), Ok(()));
         let several = json!({ "exp": 200, "iat": 100, "nonce": "n", "aud": ["me", "other"], "azp": "me" });
         assert_eq!(check(&several, &EXPECTED, 150), Ok(()));
     }

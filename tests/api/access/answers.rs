@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use serde_json::json;
+use shared::http::log;
 use shared::product_api::KnownError;
-use support::TestApp;
+use support::{KeptLog, TestApp};
 
 use super::{ADMIN, CLIENT, SERVER};
 
@@ -249,4 +250,21 @@ async fn a_failure_of_the_service_names_the_request_that_the_log_has() {
     assert_eq!((failed.status(), failed.json()["request_id"].as_str()), (500, failed.header("x-request-id")));
     assert!(failed.header("x-request-id").is_some());
     assert_eq!(app.client().get(SERVER).await.json().get("request_id"), None, "an error of the caller needs none");
+}
+
+#[tokio::test]
+async fn a_failure_of_the_service_is_in_the_log_with_its_cause() {
+    let app = TestApp::start().await;
+    let (kept, body) = (KeptLog::default(), json!({ "email": "ada@example.com", "password": "correct horse battery" }));
+    let writer = kept.clone();
+    let _kept = tracing::subscriber::set_default(log::lines(log::MOST, move || writer.clone()));
+    app.recorder.fail_write(0, "AccessDeniedException");
+    let failed = app.client().post("/api/v1/auth/password/sign-up", body).await;
+    assert_eq!(failed.status(), 500);
+    let log = kept.text();
+    let line = log.lines().find(|line| line.contains("an operation failed")).unwrap_or_else(|| panic!("nothing is logged: {log}"));
+    let fields: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(fields["level"], "ERROR");
+    assert!(line.contains("AccessDenied") && line.contains(failed.header("x-request-id").unwrap()), "{line}");
+    assert!(!log.contains("correct horse") && !log.contains("ada@example.com"), "{log}");
 }

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use support::TestApp;
 use support::provider::Provider;
 
-use super::oauth_callback::{ada, begin, error_of, flow, parameter, sign_in, start};
+use super::oauth_authorize::{authorize, parameters_with};
+use super::oauth_callback::{ada, begin, error_of, exchange, flow, landed, parameter, sign_in, start};
 
 async fn strategy(app: &TestApp, provider: &Provider, strategy: &str) {
     app.configure(json!({ "config": { "oauth_providers": [provider.setting()], "oauth_account_merge_strategy": strategy } })).await;
@@ -150,4 +151,29 @@ async fn an_account_that_somebody_took_meanwhile_is_not_linked() {
         assert_eq!(late.status(), status, "{}", late.text());
     }
     assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.json()["oauth_providers"], json!([]));
+}
+
+/// What an account is called is a provider's own affair: another one may call somebody else the same.
+#[tokio::test]
+async fn accounts_of_one_id_at_two_providers_are_two_users() {
+    let (app, acme) = start().await;
+    let other = Provider::start().await;
+    let mut setting = other.setting();
+    setting["id"] = "other".into();
+    app.configure(json!({ "config": { "oauth_providers": [acme.setting(), setting] } })).await;
+    let account = json!({ "sub": "acme|1" });
+    let (ada, _) = sign_in(&app, &acme, account.clone()).await;
+
+    let mut parameters = parameters_with(&app, &[]);
+    parameters.push(("response_mode", "json".to_owned()));
+    let began = authorize(&app, "other", &parameters).await;
+    let location = began.json()["location"].as_str().unwrap().parse().unwrap();
+    let (code, state) = other.allow(&app, &location, account.clone());
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("code", &code).append_pair("state", &state).finish();
+    let back = landed(&app.anonymous().get(&format!("/api/v1/auth/oauth/callback/other?{query}")).await);
+    let tokens = exchange(&app, &parameter(&back, "code")).await.json();
+    assert_eq!(tokens["is_new_user"], true, "{tokens}");
+    let eve = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
+    assert_ne!(eve["id"], ada.user_id);
+    assert_eq!(sign_in(&app, &acme, account).await.0.user_id, ada.user_id);
 }

@@ -108,3 +108,23 @@ async fn a_redirect_that_is_no_longer_trusted_is_not_followed_and_the_error_page
     assert_error(&super::oauth_callback::come_back(&app, &code, &state).await, 400, "REDIRECT_URL_NOT_WHITELISTED");
     assert_nobody_signed_up(&app).await;
 }
+
+/// OpenID Connect Discovery §4.3: a document at the right place that speaks of another issuer is not that issuer's.
+#[tokio::test]
+async fn an_issuer_whose_metadata_names_another_one_signs_nobody_in() {
+    let (app, provider) = start().await;
+    let port = provider.issuer.rsplit_once(':').unwrap().1;
+    for issuer in [format!("http://localhost:{port}"), format!("{}/", provider.issuer), format!("{}/tenant/..", provider.issuer)] {
+        let mut setting = provider.setting();
+        setting["issuer"] = issuer.as_str().into();
+        let changed = app.admin().patch("/api/v1/internal/projects/current", json!({ "config": { "oauth_providers": [setting] } })).await;
+        if changed.status() == 400 {
+            continue;
+        }
+        let answer = authorize(&app, "acme", &parameters_with(&app, &[])).await;
+        assert_error(&answer, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
+    }
+    assert!(provider.requests().contains(&"metadata".to_owned()), "it was asked, and its answer refused");
+    app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
+    sign_in(&app, &provider, ada()).await;
+}

@@ -1,0 +1,89 @@
+//! The security scorecard: no requirement without a row, and none that is called met without a test.
+
+use infra::checked_in::root;
+use infra::scorecard::{Requirement, Scorecard, Status};
+
+/// How many requirements of each level there are in chapters V6 to V10 and V16.
+const COUNTS_OF_ASVS: [usize; 3] = [32, 80, 27];
+
+fn row(status: Status, tests: &[&str], reason: &str) -> Requirement {
+    Requirement {
+        id: "1.1".to_owned(),
+        level: "1".to_owned(),
+        summary: "A sentence.".to_owned(),
+        status,
+        tests: tests.iter().map(|&test| test.to_owned()).collect(),
+        reason: reason.to_owned(),
+    }
+}
+
+/// The problems of a row, in one text.
+fn problems(row: &Requirement) -> String {
+    row.problems(&root()).join("; ")
+}
+
+#[test]
+fn every_requirement_has_one_row_and_what_is_met_has_tests_that_exist() {
+    let problems = Scorecard::read(&root()).unwrap().problems(&root());
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn the_standards_are_carried_whole() {
+    let scorecard = Scorecard::read(&root()).unwrap();
+    let counts = |name: &str, level: &str| {
+        let standard = scorecard.standards.iter().find(|standard| standard.name == name).unwrap();
+        standard.parts.iter().flat_map(|part| &part.ids).filter(|(_, found)| level.is_empty() || found == level).count()
+    };
+    let asvs = ["1", "2", "3"].map(|level| counts("OWASP ASVS 5.0.0", level));
+    assert_eq!(asvs, COUNTS_OF_ASVS);
+    assert_eq!((counts("RFC 9700", ""), counts("NIST SP 800-63B-4", "")), (35, 42));
+}
+
+#[test]
+fn a_row_that_names_an_unknown_test_is_refused() {
+    let known = "tests/contract/scorecard.rs::a_row_that_names_an_unknown_test_is_refused";
+    assert_eq!(problems(&row(Status::Met, &[known], "")), "");
+    for unknown in [
+        "tests/contract/scorecard.rs::a_row_that_names_no_test_at_all",
+        "tests/contract/scorecard.rs::row",
+        "tests/contract/nowhere.rs::a_test",
+        "tests/oidc/attacks.test.js::a title that no test has",
+        "a_row_that_names_an_unknown_test_is_refused",
+    ] {
+        assert!(!problems(&row(Status::Met, &[known, unknown], "")).is_empty(), "{unknown}");
+        let told = row(Status::NotMet, &[unknown], "a reason that is long enough to be one");
+        assert!(!problems(&told).is_empty(), "{unknown}, beside a reason");
+    }
+}
+
+#[test]
+fn a_row_without_evidence_is_refused() {
+    assert!(problems(&row(Status::Met, &[], "it is so because we say that it is so")).contains("names no test"));
+    for status in [Status::NotMet, Status::NotApplicable] {
+        assert!(problems(&row(status, &[], "")).contains("without a reason"));
+        assert!(problems(&row(status, &[], "for some good reason")).contains("without a reason"));
+        assert_eq!(problems(&row(status, &[], "for some good reasons")), "");
+    }
+}
+
+#[test]
+fn a_requirement_without_a_row_or_with_two_is_told() {
+    let mut scorecard = Scorecard::read(&root()).unwrap();
+    let rows = &mut scorecard.standards[0].requirements;
+    let (gone, twice) = (rows.remove(0), rows[0].clone());
+    rows.push(twice.clone());
+    let mut unknown = rows[1].clone();
+    unknown.id = "99.9.9".to_owned();
+    rows.push(unknown);
+    rows[1].level = "4".to_owned();
+    let problems = scorecard.problems(&root()).join("\n");
+    for (id, problem) in
+        [(gone.id.as_str(), "has no row"), (twice.id.as_str(), "has 2 rows"), ("99.9.9", "is no requirement"), ("", "not 4")]
+    {
+        assert!(
+            problems.contains(&format!("{id}: {problem}")) || id.is_empty() && problems.contains(problem),
+            "{id} {problem}: {problems}"
+        );
+    }
+}

@@ -1,0 +1,24 @@
+//! A log in memory, for tests of what is logged.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+/// What was written so far; clones write to the same.
+#[derive(Clone, Default)]
+pub struct KeptLog(Arc<Mutex<Vec<u8>>>);
+
+impl KeptLog {
+    pub fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for KeptLog {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
