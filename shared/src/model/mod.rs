@@ -56,6 +56,7 @@ mod sign_up_rule_tests;
 pub mod team;
 pub mod team_view;
 pub mod theme;
+pub mod trail;
 pub mod user;
 pub mod user_filter;
 pub mod user_input;

@@ -36,6 +36,7 @@ pub mod sharded;
 pub mod table;
 pub mod team_deletion;
 pub mod teams;
+pub mod trail;
 pub mod transfer;
 pub mod user_list;
 pub mod users;
