@@ -289,7 +289,7 @@ pub struct ApiKey {
 }
 
 /// What a key opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyKind {
     PublishableClient,
