@@ -16,6 +16,8 @@ use super::session::Amr;
 
 /// How long entries are kept where a project does not say, in days.
 pub const RETENTION_DAYS: u16 = 90;
+/// How many days a project may keep them.
+pub const RETENTION_RANGE: std::ops::RangeInclusive<u16> = 1..=400;
 /// How many names of fields an entry has at most; more are left out.
 pub const MAX_FIELDS: usize = 50;
 /// Longest name of a field, in bytes; what is longer is left out.
