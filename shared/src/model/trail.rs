@@ -64,10 +64,15 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
-    #[deserr(rename = "sign-up")]
-    SignUp,
+    /// The account was created.
+    #[deserr(rename = "created")]
+    Created,
     #[deserr(rename = "sign-in")]
     SignIn,
+    /// The first factor of a sign-in was right, and a second one was asked for.
+    #[deserr(rename = "second-factor-asked")]
+    SecondFactorAsked,
+    /// A wrong password or code at sign-in.
     #[deserr(rename = "sign-in-failed")]
     SignInFailed,
     /// A session of the user that somebody else has.
@@ -76,6 +81,9 @@ pub enum Event {
     /// Somebody who was signed in was proved to be there again.
     #[deserr(rename = "reauthenticated")]
     Reauthenticated,
+    /// A wrong password or code of somebody who was signed in.
+    #[deserr(rename = "proof-failed")]
+    ProofFailed,
     #[deserr(rename = "sign-out")]
     SignOut,
     #[deserr(rename = "sessions-ended")]
