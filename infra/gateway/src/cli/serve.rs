@@ -103,7 +103,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let saved = Saved::read(keys_file.as_deref());
     let (keys, internal) = (Keys::choose(&saved, &entropy)?, Keys::choose_internal(&saved, &entropy)?);
     let is_new = keys.install(&engine.store(), &clock, &entropy).await?;
-    internal.replace_saved(Role::Internal, &saved, &engine.store()).await?;
+    internal.replace_saved(Role::Internal, &saved, &engine.store(), &clock, &entropy).await?;
     internal.install(&engine.store(), &clock, &entropy).await?;
     if let Some(file) = &keys_file {
         saved.write(file, [(&keys, Role::First), (&internal, Role::Internal)])?;
