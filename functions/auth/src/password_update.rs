@@ -11,6 +11,7 @@ use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutIt
 use shared::http::{Json, Route};
 use shared::model::id::{SessionId, UserId};
 use shared::model::password::Password;
+use shared::model::trail::Event;
 use shared::product_api::accounts::{With, change_as};
 use shared::product_api::family::header;
 use shared::product_api::limits::Failures;
@@ -63,7 +64,8 @@ pub async fn handle(
     let checked = Some(old).filter(|_| !user.is_closed_to_old_passwords());
     if app.hasher.verify(checked, &body.old_password, None).await == Verdict::Wrong {
         failures.count().await?;
-        app.store.count_wrong_password(&access.project.id, user.id, Guess::OldPassword).await?;
+        let count = app.store.count_wrong_password(&access.project.id, user.id, Guess::OldPassword);
+        tokio::try_join!(count, app.store.record_failure(Some(user.id), Event::ProofFailed))?;
         return Err(KnownError::PasswordConfirmationMismatch.into());
     }
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;

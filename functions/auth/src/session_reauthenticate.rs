@@ -14,6 +14,7 @@ use shared::model::code::{Code, Purpose, Rejected};
 use shared::model::limit::Limit;
 use shared::model::password::Password;
 use shared::model::session::Amr;
+use shared::model::trail::Event;
 use shared::product_api::current_user::CurrentUser;
 use shared::product_api::input::Problems;
 use shared::product_api::limits::Failures;
@@ -95,7 +96,8 @@ async fn by_password(app: &App, access: &Access<Client>, current: &CurrentUser, 
     let checked = Some(hash).filter(|_| !user.is_closed_to_old_passwords());
     if app.hasher.verify(checked, password, None).await == Verdict::Wrong {
         failures.count().await?;
-        app.store.count_wrong_password(project, user.id, Guess::OldPassword).await?;
+        let count = app.store.count_wrong_password(project, user.id, Guess::OldPassword);
+        tokio::try_join!(count, app.store.record_failure(Some(user.id), Event::ProofFailed))?;
         return Err(KnownError::PasswordConfirmationMismatch.into());
     }
     let writes = [users::at_epoch(project, user.id, user.credential_epoch)].into_iter().chain(failures.still_allowed()).collect();
@@ -108,6 +110,7 @@ async fn by_totp(app: &App, access: &Access<Client>, current: &CurrentUser, code
     let failures = Failures::of_second_factor(app, project, user.id);
     let Some(step) = totp.check(&app.sealer, project, user.id, code.trim(), app.clock.now())? else {
         failures.count().await?;
+        app.store.record_failure(Some(user.id), Event::ProofFailed).await?;
         return Err(KnownError::InvalidTotpCode.into());
     };
     let writes = [users::use_totp_step(project, user, totp, step)?].into_iter().chain(failures.still_allowed()).collect();

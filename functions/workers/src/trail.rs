@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use shared::App;
 use shared::crypto::trail_keys::TrailKeys;
 use shared::model::id::ProjectId;
 use shared::model::session::after;
-use shared::model::trail::RETENTION_RANGE;
+use shared::model::trail::longest_retention;
 use shared::model::trail_chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
 use shared::store::trail::day;
 use shared::store::trail_chain::{earlier, position_before, project_of, time_of};
@@ -22,8 +22,6 @@ use crate::fail_point::reached;
 
 /// How often a step begins again when others link the same project at the same time.
 const TRIES: usize = 5;
-/// How long any entry is kept.
-const LONGEST: SignedDuration = SignedDuration::from_hours(24 * *RETENTION_RANGE.end() as i64);
 
 /// The projects that an event of the table's stream is about.
 pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
@@ -62,7 +60,7 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
         None => (HashMap::new(), position_before(after(row.project.created_at, -OVERLAP))),
     };
     // Nothing older is left to be linked.
-    let start = start.max(position_before(after(now, -LONGEST)));
+    let start = start.max(position_before(after(now, -longest_retention())));
     let mut chain = Links { app, project, keys, head, now, linked };
     let end = position_before(after(now, OVERLAP));
     let last = day(after(now, OVERLAP));

@@ -23,8 +23,9 @@ use shared::crypto::password::Hasher;
 use shared::crypto::seal::Sealer;
 use shared::entropy::Entropy;
 use shared::model::limit::Limits;
+use shared::model::project::Project;
 use shared::settings::{self, Settings, base_url, deployment_secret, variable};
-use shared::store::Store;
+use shared::store::{Store, record};
 
 use crate::aws::Aws;
 use crate::data::Data;
@@ -131,6 +132,11 @@ impl Tools {
             }
         };
         Ok(Self { store, sealer: Sealer::new(&secret), secret, clock: Clock::system(), entropy: Entropy::system() })
+    }
+
+    /// Does what a command does to a project, which leaves an entry in its trail.
+    pub(crate) async fn recorded<F: Future>(&self, operation: &str, project: &Project, fields: Vec<String>, work: F) -> F::Output {
+        record::by_system(operation, project, fields, &self.clock, &self.entropy, work).await
     }
 
     /// What operations work with, for a command that does what an operation does. It answers and sends nothing, so its URLs name nothing.

@@ -21,7 +21,7 @@ pub use describe::{Describe, Description, Signature};
 pub use json::{Created, Json};
 pub use lambda::{run, run_router};
 pub use request_id::RequestId;
-pub use route::{HASHING_MEMORY, Interface, MEMORY, Named, Route, TableAction, Verb};
+pub use route::{HASHING_MEMORY, Interface, MEMORY, Named, Route, TableAction, Trail, Verb};
 pub use text::{Page, Text, escape_html};
 
 use crate::{App, content_api, product_api};

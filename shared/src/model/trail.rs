@@ -8,16 +8,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::email::Email;
 use super::id::{KeySetId, SessionId, TrailEntryId, UserId};
-use super::notice::Kind;
+use super::mail_document::DocumentKind;
+use super::notice::{Kind, changes};
 use super::place::Place;
-use super::project::KeyKind;
+use super::project::{KeyKind, ProjectConfig};
 use super::session::Amr;
+use super::user::User;
 
 /// How long entries are kept where a project does not say, in days.
 pub const RETENTION_DAYS: u16 = 90;
+/// The longest that a project may keep them, in days.
+pub const MAX_RETENTION_DAYS: u16 = 400;
 /// How many days a project may keep them.
-pub const RETENTION_RANGE: std::ops::RangeInclusive<u16> = 1..=400;
+pub const RETENTION_RANGE: std::ops::RangeInclusive<u16> = 1..=MAX_RETENTION_DAYS;
 /// How many names of fields an entry has at most; more are left out.
 pub const MAX_FIELDS: usize = 50;
 /// Longest name of a field, in bytes; what is longer is left out.
@@ -66,10 +71,15 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
-    #[deserr(rename = "sign-up")]
-    SignUp,
+    /// The account was created.
+    #[deserr(rename = "created")]
+    Created,
     #[deserr(rename = "sign-in")]
     SignIn,
+    /// The first factor of a sign-in was right, and a second one was asked for.
+    #[deserr(rename = "second-factor-asked")]
+    SecondFactorAsked,
+    /// A wrong password or code at sign-in.
     #[deserr(rename = "sign-in-failed")]
     SignInFailed,
     /// A session of the user that somebody else has.
@@ -78,6 +88,9 @@ pub enum Event {
     /// Somebody who was signed in was proved to be there again.
     #[deserr(rename = "reauthenticated")]
     Reauthenticated,
+    /// A wrong password or code of somebody who was signed in.
+    #[deserr(rename = "proof-failed")]
+    ProofFailed,
     #[deserr(rename = "sign-out")]
     SignOut,
     #[deserr(rename = "sessions-ended")]
@@ -186,10 +199,30 @@ pub enum TargetKind {
     NotificationCategory,
 }
 
+impl From<DocumentKind> for TargetKind {
+    fn from(kind: DocumentKind) -> Self {
+        match kind {
+            DocumentKind::Template => Self::EmailTemplate,
+            DocumentKind::Theme => Self::EmailTheme,
+            DocumentKind::Draft => Self::EmailDraft,
+        }
+    }
+}
+
 impl Target {
     pub fn new(kind: TargetKind, id: impl ToString) -> Self {
         Self { kind, id: id.to_string().chars().take(MAX_TARGET_ID).collect() }
     }
+}
+
+/// How long entries of a project are kept, in days.
+pub fn retention_days(config: &ProjectConfig) -> u16 {
+    config.audit_log_retention_days
+}
+
+/// The longest time that an entry is kept.
+pub fn longest_retention() -> SignedDuration {
+    SignedDuration::from_hours(i64::from(MAX_RETENTION_DAYS) * 24)
 }
 
 impl Entry {
@@ -199,14 +232,42 @@ impl Entry {
     }
 }
 
-/// The names of the fields of a body, and of the settings below `config` and in what else has settings; no values. What an object
-/// has as keys elsewhere is data of whoever sent it.
+/// What a change of a user did to the account.
+pub fn events(before: &User, after: &User) -> Vec<Event> {
+    let is_verified = |user: &User, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
+    let verifies = after.channels.iter().any(|channel| channel.is_verified && !is_verified(before, &channel.value));
+    let restriction = match (&before.restriction, &after.restriction) {
+        (None, Some(_)) => Some(Event::Restricted),
+        (Some(_), None) => Some(Event::Unrestricted),
+        _ => None,
+    };
+    let ends = after.session_epoch != before.session_epoch;
+    let others = [verifies.then_some(Event::AddressVerified), restriction, ends.then_some(Event::SessionsEnded)];
+    changes(before, after).into_iter().map(|change| change.kind.into()).chain(others.into_iter().flatten()).collect()
+}
+
+/// What a user has since a change that others are named by: addresses and accounts at providers.
+pub fn additions(before: &User, after: &User) -> Vec<Target> {
+    let channels = after.channels.iter().filter(|channel| before.channel(channel.id).is_none());
+    let channels = channels.map(|channel| Target::new(TargetKind::ContactChannel, channel.id));
+    let accounts = after.provider_accounts.iter().filter(|account| before.provider_accounts.iter().all(|old| old.id != account.id));
+    channels.chain(accounts.map(|account| Target::new(TargetKind::ProviderAccount, account.id))).collect()
+}
+
+/// The names of the fields of a body, with those of settings in their place, with dots; no values. Keys of other objects are values: they
+/// are named by whoever sends them.
 pub fn fields(body: &Value) -> Vec<String> {
     let mut names = Vec::new();
     if let Value::Object(fields) = body {
         for (name, value) in fields {
             match (name.as_str(), value) {
-                ("config", Value::Object(settings)) if !settings.is_empty() => add_settings(name, settings, 1, &mut names),
+                ("config", Value::Object(settings)) if !settings.is_empty() => add_settings(Some(name), settings, 1, &mut names),
+                // The settings are a JSON text of their own, or named by a list.
+                ("config_string" | "config_override_string", Value::String(text)) => {
+                    let settings = serde_json::from_str(text).unwrap_or_default();
+                    add_settings(None, &settings, 1, &mut names);
+                }
+                ("keys", Value::Array(keys)) => keys.iter().filter_map(Value::as_str).for_each(|key| add(key.to_owned(), &mut names)),
                 _ => add(name.clone(), &mut names),
             }
         }
@@ -220,12 +281,45 @@ fn add(name: String, names: &mut Vec<String>) {
     }
 }
 
-fn add_settings(path: &str, settings: &Map<String, Value>, depth: usize, names: &mut Vec<String>) {
+fn add_settings(path: Option<&str>, settings: &Map<String, Value>, depth: usize, names: &mut Vec<String>) {
     for (name, value) in settings {
-        let path = format!("{path}.{name}");
+        let path = path.map_or_else(|| name.clone(), |path| format!("{path}.{name}"));
         match value {
-            Value::Object(inner) if !inner.is_empty() && depth < MAX_DEPTH => add_settings(&path, inner, depth + 1, names),
+            Value::Object(inner) if !inner.is_empty() && depth < MAX_DEPTH => add_settings(Some(&path), inner, depth + 1, names),
             _ => add(path, names),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_fields_of_a_body_are_named_without_a_value_or_a_key_of_metadata() {
+        let body = json!({ "display_name": "Ada", "client_metadata": { "4111 1111 1111 1111": true }, "password": null });
+        assert_eq!(fields(&body), ["client_metadata", "display_name", "password"]);
+        assert!(fields(&json!("correct horse battery")).is_empty() && fields(&json!(["a"])).is_empty());
+    }
+
+    #[test]
+    fn settings_are_named_with_dots_whether_they_are_an_object_or_a_text() {
+        let of_object =
+            json!({ "config": { "sign_up_enabled": false, "email_config": { "password": "x" }, "domains": [{ "domain": "y" }] } });
+        assert_eq!(fields(&of_object), ["config.domains", "config.email_config.password", "config.sign_up_enabled"]);
+        let text = json!({ "config_override_string": r#"{"auth.allowSignUp":false,"emails":{"server":{"host":"x"}}}"# });
+        assert_eq!(fields(&text), ["auth.allowSignUp", "emails.server.host"]);
+        assert_eq!(fields(&json!({ "keys": ["auth.signUpRules"] })), ["auth.signUpRules"]);
+    }
+
+    #[test]
+    fn many_names_and_long_ones_are_left_out() {
+        let many: Map<String, Value> = (0..MAX_FIELDS + 7).map(|number| (format!("field{number}"), Value::Null)).collect();
+        assert_eq!(fields(&Value::Object(many)).len(), MAX_FIELDS);
+        assert!(fields(&json!({ ("a".repeat(MAX_FIELD + 1)): 1 })).is_empty());
+        let deep = (0..20).fold(json!(1), |inner, _| json!({ "a": inner }));
+        assert_eq!(fields(&json!({ "config": deep })), ["config.a.a.a.a.a.a"]);
     }
 }

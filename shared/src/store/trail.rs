@@ -14,6 +14,7 @@
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use ring::digest::{SHA256, digest};
 
 use super::{Error, Item, Key, Write, entity, integer, number, sortable, string, table};
 use crate::model::id::{ProjectId, TrailEntryId, UserId};
@@ -65,6 +66,15 @@ pub fn count(project: &ProjectId, entry: &Entry, retention_days: u16) -> Result<
         write = write.value(":gsi1sk", string(position(entry.at, entry.id)));
     }
     Ok(write)
+}
+
+/// The id of what is counted in a minute: the same for all that are counted together.
+pub(super) fn counted_id(minute: Timestamp, what: &str) -> TrailEntryId {
+    let digest = digest(&SHA256, what.as_bytes());
+    let mut bytes = [0; 10];
+    bytes.iter_mut().zip(digest.as_ref()).for_each(|(byte, of)| *byte = *of);
+    let millis = u64::try_from(minute.as_millisecond()).unwrap_or_default();
+    uuid::Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid().into()
 }
 
 pub(super) fn read(item: Item) -> Result<Entry, Error> {

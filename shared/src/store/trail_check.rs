@@ -14,11 +14,12 @@ use crate::crypto::digest::Digest;
 use crate::crypto::trail_keys::TrailKeys;
 use crate::model::id::ProjectId;
 use crate::model::session::after;
+use crate::model::trail::longest_retention;
 use crate::model::trail_chain::{Covered, Link, OVERLAP};
 use crate::model::trail_check::{Chain, CoveredDay, DayReport, Expected, Problem};
 
-/// How old an entry can be, in days, when what has expired is there for another week.
-const LONGEST_DAYS: i64 = 407;
+/// How long what has expired may still be there.
+const LATE_EXPIRY: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// How a trail is, besides its days.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl Store {
         now: Timestamp,
         mut report: impl FnMut(DayReport),
     ) -> Result<TrailReport, Error> {
-        let (first, longest) = (self.trail_head(project).await?, SignedDuration::from_hours(24 * LONGEST_DAYS));
+        let (first, longest) = (self.trail_head(project).await?, longest_retention() + LATE_EXPIRY);
         let fresh = first.as_ref().map(|head| earlier(&head.of.watermark, OVERLAP)).unwrap_or_default();
         let mut days = Days { store: self, project, next: day(after(now, -longest)), fresh, now };
         let (mut chain, mut from, mut seen) = (Chain::new(project, keys, expected, now), None, None);

@@ -15,7 +15,7 @@ use super::trail::{self, day, day_partition, user_partition};
 use super::{Error, Item, Store, number, sortable, string, table};
 use crate::model::id::{ProjectId, UserId};
 use crate::model::session::after;
-use crate::model::trail::{Entry, RETENTION_RANGE};
+use crate::model::trail::{Entry, longest_retention};
 
 /// How many days one request looks at: 1, 2, 4 and so on.
 pub const MOST_DAYS: usize = 63;
@@ -55,8 +55,7 @@ type Found = (Vec<(String, Item)>, bool);
 impl TrailListing<'_> {
     /// The time before which nothing can be that has not expired.
     fn oldest(&self) -> Timestamp {
-        let longest = SignedDuration::from_hours(24 * i64::from(*RETENTION_RANGE.end()));
-        self.from.max(after(self.now, -longest))
+        self.from.max(after(self.now, -longest_retention()))
     }
 
     fn start(&self) -> String {
