@@ -5,6 +5,7 @@
 
 mod access;
 mod attacks;
+mod audit;
 mod auth;
 mod bad_input;
 mod content;

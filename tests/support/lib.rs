@@ -239,6 +239,11 @@ impl TestApp {
         workers::endings::step(&self.app, end).await.unwrap()
     }
 
+    /// Links the trail of the project as the worker does; says how many entries.
+    pub async fn link_trail(&self) -> usize {
+        workers::trail::link(&self.app, self.project_id()).await.unwrap()
+    }
+
     /// Creates another project in the same table, and gives its keys.
     pub async fn another_project(&self) -> Keys {
         let keys = Keys::generate(&self.app.entropy, ProjectId::from(self.app.entropy.uuid()));

@@ -1,5 +1,6 @@
 //! The command line: `serve`, which is the default, and the commands that work on the data of a gateway or on a table of AWS.
 
+mod audit;
 mod content;
 mod doctor;
 mod environment;
@@ -70,6 +71,9 @@ enum Command {
     /// Publish the public content of the site
     #[command(subcommand)]
     Content(content::Command),
+    /// Read and verify the audit log of projects
+    #[command(subcommand)]
+    Audit(audit::Command),
     /// Write everything that the table has to a folder
     Export(transfer::Export),
     /// Write what a folder has to the table
@@ -93,6 +97,7 @@ impl Cli {
             Some(Command::Project(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::User(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Content(command)) => command.run(&self.target).await,
+            Some(Command::Audit(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Export(command)) => command.run(&self.target).await,
             Some(Command::Import(command)) => command.run(&self.target).await,
             Some(Command::Reseal) => reseal::run(&Tools::open(&self.target).await?).await,

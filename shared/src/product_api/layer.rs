@@ -190,7 +190,7 @@ fn set(headers: &mut HeaderMap, prefix: &str, suffix: &str, value: &str) {
 fn cross_origin(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     let answer_names = RESPONSE_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
-    let exposed = format!("content-type, retry-after, ratelimit, ratelimit-policy, etag, x-request-id, {answer_names}");
+    let exposed = format!("content-type, link, retry-after, ratelimit, ratelimit-policy, etag, x-request-id, {answer_names}");
     if let Ok(value) = HeaderValue::from_str(&exposed) {
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, value);
     }

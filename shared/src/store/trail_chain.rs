@@ -14,6 +14,7 @@ use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::reseal::Resealed;
 use super::trail::day_partition;
 use super::transfer::write_item;
 use super::{Error, Item, Key, Store, Write, entity, key_of, number, sortable, string, table};
@@ -114,7 +115,7 @@ impl Store {
             None => Write::create(head_key(project), &signed)?,
             Some(head) => Write::put(head_key(project), &signed)?.on("d.signed.digest = :digest").entity(":digest", &head.digest)?,
         };
-        self.transact([link, write]).await?;
+        self.transact_unrecorded(vec![link, write]).await?;
         Ok(next)
     }
 
@@ -170,29 +171,37 @@ impl Store {
         Ok(DayPage { entries: entries.into_iter().filter(|entry| entry.position != after).collect(), next })
     }
 
-    /// Makes the authentication code of a link or a head anew when it is of the previous secret; gives nothing for other items, and
-    /// `Some(None)` when neither secret's is right.
-    pub async fn authenticate_anew(&self, keys: &TrailKeys, item: &Item) -> Result<Option<Option<Generation>>, Error> {
-        let Some(key) = key_of(item) else { return Ok(None) };
-        let Some(project) = key.pk.strip_prefix("P#").and_then(|rest| rest.strip_suffix("#LINKS")) else { return Ok(None) };
-        let Ok(project) = ProjectId::parse(project) else { return Ok(None) };
-        let (text, mac) = if key.sk == HEAD {
-            let Signed { of, mac }: Signed<Head> = entity(item.clone())?;
-            (of.text(&project), mac)
-        } else {
-            let Signed { of, mac }: Signed<Link> = entity(item.clone())?;
-            (of.text(&project), mac)
-        };
-        let generation = keys.verify(&text, &mac);
-        if generation == Some(Generation::Previous) {
-            let write = Write::update(key, "SET d.mac = :new").on("d.mac = :old");
-            let write = write.entity(":new", &keys.sign(&text).map_err(no_secret)?)?.entity(":old", &mac)?;
-            match self.write(write).await {
-                // A head that moved on meanwhile is authenticated by the current secret.
-                Ok(()) | Err(Error::Conflict(_)) => {}
-                Err(error) => return Err(error),
+    /// Makes the authentication code of a link or a head anew when it is of the previous secret. Other items have none.
+    pub async fn authenticate_anew(&self, keys: &TrailKeys, item: &Item) -> Result<Resealed, Error> {
+        let Some((key, text, mac)) = authenticated(item)? else { return Ok(Resealed::default()) };
+        let count = |anew: usize, current: usize| Resealed { anew, current, lost: Vec::new() };
+        match keys.verify(&text, &mac) {
+            Some(Generation::Current) => Ok(count(0, 1)),
+            Some(Generation::Previous) => {
+                let write = Write::update(key, "SET d.mac = :new").on("d.mac = :old");
+                let write = write.entity(":new", &keys.sign(&text).map_err(no_secret)?)?.entity(":old", &mac)?;
+                match self.write_unrecorded(write).await {
+                    // A head that moved on meanwhile is of the current secret.
+                    Ok(()) | Err(Error::Conflict(_)) => Ok(count(1, 0)),
+                    Err(error) => Err(error),
+                }
             }
+            None => Ok(Resealed { lost: vec![format!("{} / {}, mac", key.pk, key.sk)], ..Resealed::default() }),
         }
-        Ok(Some(generation))
     }
+}
+
+/// The key of a link or a head, what is authenticated of it, and its authentication code.
+fn authenticated(item: &Item) -> Result<Option<(Key, String, Mac)>, Error> {
+    let Some(key) = key_of(item) else { return Ok(None) };
+    let project = key.pk.strip_prefix("P#").and_then(|rest| rest.strip_suffix("#LINKS")).and_then(|id| ProjectId::parse(id).ok());
+    let Some(project) = project else { return Ok(None) };
+    let (text, mac) = if key.sk == HEAD {
+        let Signed { of, mac }: Signed<Head> = entity(item.clone())?;
+        (of.text(&project), mac)
+    } else {
+        let Signed { of, mac }: Signed<Link> = entity(item.clone())?;
+        (of.text(&project), mac)
+    };
+    Ok(Some((key, text, mac)))
 }

@@ -5,6 +5,8 @@
 
 use anyhow::ensure;
 use futures_util::{StreamExt as _, TryStreamExt as _};
+use shared::crypto::trail_keys::TrailKeys;
+use shared::store::Item;
 use shared::store::reseal::Resealed;
 
 use super::Tools;
@@ -14,12 +16,13 @@ use super::transfer::bar;
 const PARALLEL: usize = 32;
 
 pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
+    let keys = TrailKeys::new(&tools.secret);
     let bar = bar("looked at", tools.store.estimate().await?, 0);
     let (mut all, mut after) = (Resealed::default(), None);
     loop {
         let (items, next) = tools.store.items(after).await?;
         let items = futures_util::stream::iter(items.into_iter().map(|item| async {
-            let resealed = tools.store.reseal(&tools.sealer, item).await;
+            let resealed = renewed(tools, &keys, item).await;
             bar.inc(1);
             resealed
         }));
@@ -35,4 +38,9 @@ pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
     let first = lost.first().map(String::as_str).unwrap_or_default();
     ensure!(lost.is_empty(), "{} sealed values open with neither secret, as that of {first}; they were left as they are", lost.len());
     Ok(())
+}
+
+/// Seals an item anew, or authenticates it anew when it is a link of a trail.
+async fn renewed(tools: &Tools, keys: &TrailKeys, item: Item) -> Result<Resealed, shared::store::Error> {
+    Ok(tools.store.authenticate_anew(keys, &item).await?.and(tools.store.reseal(&tools.sealer, item).await?))
 }
