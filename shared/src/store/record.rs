@@ -122,6 +122,11 @@ pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>
     });
 }
 
+/// Says what else a request is about, where its path does not.
+pub fn target(kind: TargetKind, id: impl ToString) {
+    change(|state| add(&mut state.entry.targets, Target::new(kind, id)));
+}
+
 /// Runs what the system does to a project by itself, or for whoever has its command line; `fields` are the names of the settings that it
 /// sets.
 pub async fn by_system<F: Future>(
@@ -146,7 +151,7 @@ pub async fn by_system<F: Future>(
 /// The trail of `project` goes with it, so its end is told in that of the project `internal`, for as long as it would have been in its own.
 pub(super) fn on_end_of(project: &Project) {
     set_home(&ProjectId::internal(), project);
-    change(|state| add(&mut state.entry.targets, Target::new(TargetKind::Project, &project.id)));
+    target(TargetKind::Project, &project.id);
 }
 
 fn set_home(home: &ProjectId, settings: &Project) {
