@@ -20,7 +20,9 @@ use super::user::User;
 /// How long entries are kept where a project does not say, in days.
 pub const RETENTION_DAYS: u16 = 90;
 /// The longest that a project may keep them, in days.
-pub const MAX_RETENTION_DAYS: u16 = 3653;
+pub const MAX_RETENTION_DAYS: u16 = 400;
+/// How many days a project may keep them.
+pub const RETENTION_RANGE: std::ops::RangeInclusive<u16> = 1..=MAX_RETENTION_DAYS;
 /// How many names of fields an entry has at most; more are left out.
 pub const MAX_FIELDS: usize = 50;
 /// Longest name of a field, in bytes; what is longer is left out.
@@ -214,8 +216,13 @@ impl Target {
 }
 
 /// How long entries of a project are kept, in days.
-pub fn retention_days(_: &ProjectConfig) -> u16 {
-    RETENTION_DAYS
+pub fn retention_days(config: &ProjectConfig) -> u16 {
+    config.audit_log_retention_days
+}
+
+/// The longest time that an entry is kept.
+pub fn longest_retention() -> SignedDuration {
+    SignedDuration::from_hours(i64::from(MAX_RETENTION_DAYS) * 24)
 }
 
 impl Entry {

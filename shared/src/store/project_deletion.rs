@@ -26,7 +26,7 @@ use super::provider_accounts::account_claim_key;
 use super::teams::TEAM_SHARDS;
 use super::users::{USER_SHARDS, email_claim_key};
 use super::{
-    Error, Item, Key, MAX_WRITES, Store, Write, broadcasts, entity, invitations, key_of, record, sessions, string, teams, trail, users,
+    Error, Item, Key, MAX_WRITES, Store, Write, broadcasts, entity, invitations, key_of, record, sessions, string, teams, trail, trail_chain, users,
 };
 use crate::model::id::{ProjectId, SessionId, TeamId};
 use crate::model::project::Project;
@@ -242,12 +242,13 @@ impl Purger<'_> {
         Ok(done.into_iter().all(|is_done| is_done))
     }
 
-    /// Deletes what is in partitions of the project that are known by name: keys, mail documents, quotas and counters.
+    /// Deletes what is in partitions of the project that are known by name: keys, mail documents, quotas, counters and links.
     async fn fixed_partitions(&self) -> Result<(), Error> {
         let counters = (0..COUNT_SHARDS).map(|shard| deliveries::partition(self.project, shard));
         let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));
         let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;
-        let deleted = try_join_all(counters.chain(others).map(delete)).await?;
+        let links = [trail_chain::partition(self.project)];
+        let deleted = try_join_all(counters.chain(others).chain(links).map(delete)).await?;
         self.count(deleted.into_iter().sum());
         Ok(())
     }

@@ -252,6 +252,7 @@ async fn serve(
     let (stop, stopped) = watch::channel(false);
     let worker = service.spawn_worker(smtp, sends_alone, stopped.clone());
     service.spawn_endings(stopped.clone());
+    let trail = service.spawn_trail(stopped.clone());
     if let Some(tables) = tables {
         tokio::spawn(tables.run(stopped.clone()));
     }
@@ -260,11 +261,12 @@ async fn serve(
     println!("Stopping: running requests finish");
     stop.send_replace(true);
     // A client that keeps its request open does not keep the gateway: the data is safe at every moment.
-    let finished = async { (server.await, worker.await) };
+    let finished = async { (server.await, worker.await, trail.await) };
     match tokio::time::timeout(GRACE, finished).await {
-        Ok((served, worked)) => {
+        Ok((served, worked, linked)) => {
             served.context("the server failed")?;
-            worked.context("the outbox worker failed")
+            worked.context("the outbox worker failed")?;
+            linked.context("the worker of trails failed")
         }
         Err(_) => Ok(()),
     }
