@@ -48,7 +48,9 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
     let head = match app.store.trail_head(project).await? {
         // To go on would make a forged head a true one.
         Some(head) if keys.verify(&head.of.text(project), &head.mac).is_none() => {
-            return Err(store::Error::Refused(format!("the head of the trail of {project} was changed, or is of another deployment secret")));
+            return Err(store::Error::Refused(format!(
+                "the head of the trail of {project} was changed, or is of another deployment secret"
+            )));
         }
         head => head.map(|head| head.of),
     };

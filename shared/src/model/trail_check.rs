@@ -149,7 +149,9 @@ impl<'a> Chain<'a> {
             return Some(Problem::HeadChanged);
         }
         match self.last.as_ref() {
-            Some(last) if last.number > head.number || (last.number == head.number && *last != *head) => Some(Problem::HeadMoved(last.number)),
+            Some(last) if last.number > head.number || (last.number == head.number && *last != *head) => {
+                Some(Problem::HeadMoved(last.number))
+            }
             Some(last) if last.number == head.number => None,
             _ => (head.expires_at > self.now.as_second()).then(|| self.missing_before(head.number + 1)),
         }

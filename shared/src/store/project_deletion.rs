@@ -26,7 +26,8 @@ use super::provider_accounts::account_claim_key;
 use super::teams::TEAM_SHARDS;
 use super::users::{USER_SHARDS, email_claim_key};
 use super::{
-    Error, Item, Key, MAX_WRITES, Store, Write, broadcasts, entity, invitations, key_of, record, sessions, string, teams, trail, trail_chain, users,
+    Error, Item, Key, MAX_WRITES, Store, Write, broadcasts, entity, invitations, key_of, record, sessions, string, teams, trail,
+    trail_chain, users,
 };
 use crate::model::id::{ProjectId, SessionId, TeamId};
 use crate::model::project::Project;

@@ -4,23 +4,35 @@ mod accounts;
 mod failures;
 mod operations;
 
+use jiff::Timestamp;
 use serde_json::Value;
 use shared::model::id::{ProjectId, UserId};
 use shared::model::trail::{Actor, Entry, Event};
-use shared::store::sharded::Listing;
-use shared::store::trail::day;
+use shared::store::trail_list::TrailListing;
 use support::{SignedIn, TestApp};
 
-const ALL: Listing<'static> = Listing { after: None, descending: false, limit: 1000, read: 1000 };
-
-/// What the trail of a project has of today, in order.
-async fn of_project(app: &TestApp, project: &ProjectId) -> Vec<Entry> {
-    let page = app.app.store.trail_of_day(project, day(app.now()), ALL, |_| true).await.unwrap();
-    assert_eq!(page.next, None);
-    page.rows
+/// The entries of a project, or of one of its users, the oldest first.
+async fn listed(app: &TestApp, project: &ProjectId, user: Option<UserId>) -> Vec<Entry> {
+    let (mut entries, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let (now, from) = (app.now(), Timestamp::UNIX_EPOCH);
+        let listing = TrailListing { user, from, until: None, after: after.as_deref(), limit: 100, read: 100, now };
+        let page = app.app.store.trail(project, listing, |_| true).await.unwrap();
+        entries.extend(page.rows);
+        after = page.next;
+        if after.is_none() {
+            entries.reverse();
+            return entries;
+        }
+    }
 }
 
-/// What the trail of the test's project has of today, in order.
+/// What the trail of a project has, in order.
+async fn of_project(app: &TestApp, project: &ProjectId) -> Vec<Entry> {
+    listed(app, project, None).await
+}
+
+/// What the trail of the test's project has, in order.
 async fn trail(app: &TestApp) -> Vec<Entry> {
     of_project(app, app.project_id()).await
 }
