@@ -16,6 +16,7 @@ use super::{Error, Store, Write, trail};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::model::id::{ProjectId, SessionId, TrailEntryId, UserId};
+use crate::model::limit::Subject;
 use crate::model::place::Place;
 use crate::model::project::Project;
 use crate::model::session::{Amr, Session};
@@ -243,7 +244,7 @@ impl Entry {
 }
 
 impl Store {
-    /// Counts a wrong password or code in the trail: one entry for each minute, operation and account, or address of the caller where it
+    /// Counts a wrong password or code in the trail: one entry for each minute, operation and account, or network of the caller where it
     /// is nobody's account. 2 units.
     pub async fn record_failure(&self, user: Option<UserId>, event: Event) -> Result<(), Error> {
         let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(()) };
@@ -251,7 +252,8 @@ impl Store {
             let state = record.state();
             let Some((project, days)) = &state.home else { return Ok(()) };
             let at = minute(state.entry.at);
-            let whose = user.map_or_else(|| state.entry.place.as_ref().map(|place| place.ip.to_string()), |user| Some(user.to_string()));
+            let caller = || state.entry.place.as_ref().map(|place| Subject::address(place.ip).to_string());
+            let whose = user.map_or_else(caller, |user| Some(user.to_string()));
             let id = trail::counted_id(at, &format!("{}#{event:?}#{}", state.entry.operation, whose.unwrap_or_default()));
             trail::count(project, &Entry { id, at, user_id: user, events: vec![event], ..state.entry.clone() }, *days)?
         };

@@ -5,6 +5,7 @@ use serde_json::json;
 use shared::model::id::{ProjectId, UserId};
 use shared::model::session::Amr;
 use shared::model::trail::{Access, Actor, Event, Target, TargetKind};
+use shared::product_api::access::Operator;
 use support::TestApp;
 
 use super::{id, last_events, listed, of_operation, of_project, one, trail, user_of};
@@ -186,4 +187,24 @@ async fn entries_of_days_before_go_with_their_project() {
     assert_eq!(app.admin().delete("/api/v1/internal/projects/current").await.status(), 200);
     app.end_deletions().await;
     assert_eq!(entries(&app), 0);
+}
+
+#[tokio::test]
+async fn what_whoever_runs_the_process_does_is_told_as_the_systems_own() {
+    let app = TestApp::start().await;
+    // A page of the gateway asks without a key.
+    let mut request = http::Request::builder().method("POST").uri("/api/v1/users").header("x-service-access-type", "server");
+    request = request.header("x-service-project-id", app.project_id().as_str()).header("content-type", "application/json");
+    let mut request = request.body(axum::body::Body::from(r#"{"display_name":"Ada"}"#)).unwrap();
+    request.extensions_mut().insert(Operator);
+    assert_eq!(app.answer(request).await.status(), 201);
+    let entry = one(&app, "users-user-create").await;
+    assert_eq!((entry.actor, entry.access, entry.events), (Actor::System, Some(Access::Server), vec![Event::Created]));
+
+    // The environment gives a key that the project does not have.
+    let keys = gateway::keys::Keys { admin: "sak_another".to_owned().into(), ..app.keys.clone() };
+    keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
+    let entry = one(&app, "gateway-key-add").await;
+    let key = app.app.store.api_key(app.project_id(), &keys.admin).await.unwrap().unwrap();
+    assert_eq!((entry.actor, entry.targets), (Actor::System, vec![Target::new(TargetKind::KeySet, key.set_id)]));
 }
