@@ -16,6 +16,7 @@ use super::{Error, Store, Write, trail};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::model::id::{ProjectId, SessionId, TrailEntryId, UserId};
+use crate::model::limit::Subject;
 use crate::model::place::Place;
 use crate::model::project::Project;
 use crate::model::session::{Amr, Session};
@@ -122,6 +123,11 @@ pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>
     });
 }
 
+/// Says what else a request is about, where its path does not.
+pub fn target(kind: TargetKind, id: impl ToString) {
+    change(|state| add(&mut state.entry.targets, Target::new(kind, id)));
+}
+
 /// Runs what the system does to a project by itself, or for whoever has its command line; `fields` are the names of the settings that it
 /// sets.
 pub async fn by_system<F: Future>(
@@ -146,7 +152,7 @@ pub async fn by_system<F: Future>(
 /// The trail of `project` goes with it, so its end is told in that of the project `internal`, for as long as it would have been in its own.
 pub(super) fn on_end_of(project: &Project) {
     set_home(&ProjectId::internal(), project);
-    change(|state| add(&mut state.entry.targets, Target::new(TargetKind::Project, &project.id)));
+    target(TargetKind::Project, &project.id);
 }
 
 fn set_home(home: &ProjectId, settings: &Project) {
@@ -238,7 +244,7 @@ impl Entry {
 }
 
 impl Store {
-    /// Counts a wrong password or code in the trail: one entry for each minute, operation and account, or address of the caller where it
+    /// Counts a wrong password or code in the trail: one entry for each minute, operation and account, or network of the caller where it
     /// is nobody's account. 2 units.
     pub async fn record_failure(&self, user: Option<UserId>, event: Event) -> Result<(), Error> {
         let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(()) };
@@ -246,7 +252,8 @@ impl Store {
             let state = record.state();
             let Some((project, days)) = &state.home else { return Ok(()) };
             let at = minute(state.entry.at);
-            let whose = user.map_or_else(|| state.entry.place.as_ref().map(|place| place.ip.to_string()), |user| Some(user.to_string()));
+            let caller = || state.entry.place.as_ref().map(|place| Subject::address(place.ip).to_string());
+            let whose = user.map_or_else(caller, |user| Some(user.to_string()));
             let id = trail::counted_id(at, &format!("{}#{event:?}#{}", state.entry.operation, whose.unwrap_or_default()));
             trail::count(project, &Entry { id, at, user_id: user, events: vec![event], ..state.entry.clone() }, *days)?
         };
