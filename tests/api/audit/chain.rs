@@ -335,14 +335,13 @@ async fn links_expire_in_order_and_what_expired_is_not_missed() {
             }
         }
     };
-    for _ in 0..110 {
+    for _ in 0..12 {
         assert_eq!(check(&app).await.problems(), [], "on {}", app.now());
         expire().await;
         assert_eq!(check(&app).await.problems(), [], "on {}", app.now());
-        app.advance(DAY);
+        app.advance(DAY * 9);
     }
-    let (links, _) = (items(&app, "#LINKS").await, entries(&app).await);
-    assert_eq!(links.len(), 1, "the head is left");
+    assert_eq!(items(&app, "#LINKS").await.len(), 1, "the head is left");
     // And the chain goes on.
     rename(&app, &ada, "C").await;
     assert_eq!(app.link_trail().await, 1);
@@ -461,12 +460,11 @@ async fn nothing_is_left_of_the_chain_of_a_deleted_project() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
     app.link_trail().await;
-    let admin = app.admin();
-    assert_eq!(admin.delete("/api/v1/internal/projects/current").await.status(), 200);
+    assert_eq!(app.admin().delete("/api/v1/internal/projects/current").await.status(), 200);
     assert_eq!(app.link_trail().await, 0, "what has ended is not linked any more");
     app.end_deletions().await;
     app.advance(SignedDuration::from_mins(2));
     app.end_deletions().await;
-    let left: Vec<_> = app.table().into_keys().filter(|(pk, _)| pk.contains(app.project_id().as_str())).collect();
+    let left: Vec<_> = app.table().into_keys().filter(|(pk, _)| pk.starts_with(&format!("P#{}", app.project_id()))).collect();
     assert_eq!(left, Vec::new());
 }
