@@ -239,6 +239,11 @@ impl TestApp {
         workers::endings::step(&self.app, end).await.unwrap()
     }
 
+    /// Deletes what has expired by the clock of this machine, as a gateway does each day.
+    pub async fn delete_expired(&self) -> usize {
+        self.engine.delete_expired().await.unwrap()
+    }
+
     /// Links the trail of the project as the worker does; says how many entries.
     pub async fn link_trail(&self) -> usize {
         workers::trail::link(&self.app, self.project_id()).await.unwrap()

@@ -179,6 +179,13 @@ impl Engine {
         self.database.clone()
     }
 
+    /// Deletes what has expired, which DynamoDB does by itself; says how many items. Other calls go on meanwhile.
+    pub async fn delete_expired(&self) -> Result<usize, String> {
+        let database = self.database.clone();
+        let swept = tokio::task::spawn_blocking(move || database.sweep_ttl()).await.map_err(|error| error.to_string())?;
+        swept.map_err(|error| error.to_string())
+    }
+
     /// Waits until an entry of a trail was written.
     pub async fn trail_changed(&self) {
         self.trails.notify.notified().await;

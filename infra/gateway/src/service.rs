@@ -203,6 +203,30 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
     failed
 }
 
+/// When a gateway first deletes what has expired, and how often it does so then: it reads all of its table for it.
+const FIRST_SWEEP: Duration = Duration::from_secs(3600);
+const SWEEPS: Duration = Duration::from_secs(24 * 3600);
+
+impl Service {
+    /// Starts the task that deletes what has expired; it is ended with the process.
+    pub fn spawn_sweeps(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        let engine = self.engine.clone();
+        tokio::spawn(async move {
+            let mut wait = FIRST_SWEEP;
+            while !*stop.borrow() {
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => match engine.delete_expired().await {
+                        Ok(count) => tracing::info!(count, "deleted items that had expired"),
+                        Err(error) => tracing::error!(error, "items that have expired cannot be deleted"),
+                    },
+                    _ = stop.changed() => {}
+                }
+                wait = SWEEPS;
+            }
+        })
+    }
+}
+
 /// Says of each request how it was answered, to who wants to know (`GATELET_LOG=info`).
 async fn logged(request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());

@@ -2,6 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
+use shared::clock::Clock;
 use support::TestApp;
 
 use super::{DAY, assert_error, entries, rename};
@@ -44,6 +45,22 @@ async fn what_has_expired_is_not_shown_though_the_table_has_it_still() {
     let left = entries(&app, "").await;
     assert_eq!(left.len(), 1, "{left:?}");
     assert_eq!(left[0]["operation"], "projects-internal-current-update");
+}
+
+#[tokio::test]
+async fn a_gateway_deletes_what_has_expired() {
+    let app = TestApp::start().await;
+    // By the clock of the machine, which is later than that of the tests: of what they write, what is kept for a day has expired.
+    let ada = app.sign_up("ada@example.com").await;
+    app.configure(json!({ "config": { "audit_log_retention_days": 1 } })).await;
+    rename(&app, &ada, "A").await;
+    let before = app.table();
+    let expired = before.values().filter(|item| item["ttl"]["N"].as_str().is_some_and(|ttl| ttl.parse::<i64>().unwrap() <= Clock::system().now().as_second()));
+    let expired = expired.count();
+    assert!(expired > 0 && expired < before.len());
+    assert_eq!(app.delete_expired().await, expired);
+    assert_eq!(app.table().len(), before.len() - expired);
+    assert_eq!(app.delete_expired().await, 0);
 }
 
 #[tokio::test]
