@@ -25,7 +25,6 @@ pub struct AuditEntry {
     /// How the user was proved to be there (RFC 8176), of a sign-in.
     pub method: Vec<Amr>,
     /// The access type of the request.
-    #[schema(nullable)]
     pub access: Option<Access>,
     /// Who did it.
     pub actor: Actor,
@@ -36,7 +35,6 @@ pub struct AuditEntry {
     /// Names of the fields that the request had; never their values.
     pub fields: Vec<String>,
     /// Where the request came from.
-    #[schema(nullable)]
     pub place: Option<Place>,
     /// How often it happened in its minute; 1 but for failed sign-ins.
     pub count: u32,
@@ -63,7 +61,6 @@ pub struct Activity {
     /// Who did it.
     pub actor: Role,
     /// Where the request came from; `null` where an administrator or a server sent it.
-    #[schema(nullable)]
     pub place: Option<Place>,
     /// How often it happened in its minute; 1 but for failed sign-ins.
     pub count: u32,
