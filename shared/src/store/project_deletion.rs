@@ -79,8 +79,10 @@ impl Store {
         // In boxes, as futures of futures are more than the compiler follows.
         let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard).boxed()));
         let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard).boxed()));
-        let lists = (purger.mails(since, now), purger.trail(since, now));
-        let others = async { tokio::try_join!(purger.ending_teams(), lists.0, lists.1, purger.fixed_partitions()) }.boxed();
+        let others = async {
+            tokio::try_join!(purger.ending_teams(), purger.mails(since, now), purger.trail(since, now), purger.fixed_partitions())
+        };
+        let others = others.boxed();
         let (users, teams, ((), mails, trail, ())) = tokio::try_join!(users, teams, others)?;
         let is_done = mails && trail && users.into_iter().chain(teams).all(|is_done| is_done);
         Ok(match (is_done, purger.found.into_inner()) {
