@@ -12,7 +12,6 @@ use super::{id, last_events, listed, of_operation, of_project, one, trail, user_
 use crate::auth::oauth_callback;
 use crate::owners::{Owner, with_token};
 
-const ME: &str = "/api/v1/users/me";
 const SESSIONS: &str = "/api/v1/auth/sessions";
 
 #[tokio::test]
