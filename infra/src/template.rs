@@ -14,7 +14,7 @@ use shared::store::{content, table};
 
 use crate::Operation;
 use crate::render::{self, Source};
-use crate::workers::{ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, Worker};
+use crate::workers::{ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, TRAIL, Worker};
 
 const SHARED: Source = ("shared.j2", include_str!("../template/shared.j2"));
 const ROOT: Source = ("root.yaml", include_str!("../template/root.yaml.j2"));
@@ -88,6 +88,7 @@ struct WorkersContext<'a> {
     outbox: Function,
     reports: Function,
     endings: Function,
+    trail: Function,
 }
 
 /// A parameter that sets a limit.
@@ -258,9 +259,10 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let outbox = Function::of_worker(&OUTBOX, "Renders and sends the mails that are due", None);
     let reports = Function::of_worker(&MAIL_REPORTS, "Notes what SES reports of mails that it took", None);
     let endings = Function::of_worker(&ENDINGS, "Ends deletions that took longer than their request", None);
-    // The workers are handed the secret whatever they are: one of them has it.
+    let trail = Function::of_worker(&TRAIL, "Links the entries of trails", None);
+    // The workers are handed the secret whatever they are: some of them have it.
     let needs = Needs { uses_secret: true, renews_sessions: false };
-    let workers = WorkersContext { all: &context, needs, outbox, reports, endings };
+    let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)
 }

@@ -65,4 +65,15 @@ pub const ENDINGS: Worker = Worker {
     timeout: 120,
 };
 
-pub const ALL: [Worker; 4] = [FALLBACK, OUTBOX, MAIL_REPORTS, ENDINGS];
+/// What links the entries of trails, by the table's stream.
+pub const TRAIL: Worker = Worker {
+    name: "workers-trail",
+    table: &[TableAction::GetItem, TableAction::PutItem, TableAction::Query],
+    mail: &[],
+    // Links are authenticated.
+    uses_secret: true,
+    memory: 256,
+    timeout: 60,
+};
+
+pub const ALL: [Worker; 5] = [FALLBACK, OUTBOX, MAIL_REPORTS, ENDINGS, TRAIL];

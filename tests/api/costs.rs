@@ -84,6 +84,7 @@ async fn every_operation_costs_what_the_table_of_costs_says() {
     }
     costs.push(cost_of_a_mail().await);
     costs.push(cost_of_a_deletion().await);
+    costs.push(cost_of_a_link().await);
     let text = costs.iter().fold(HEAD.to_owned(), |mut text, cost| {
         let _ = text.write_str(&cost.row());
         text
@@ -107,6 +108,16 @@ async fn cost_of_a_deletion() -> Cost {
     assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
     let step = async { assert_eq!(world.app.end_deletions().await, 0) };
     measured(&world.app, "workers-endings, all of one project", 256, step).await
+}
+
+/// The worker's step that links one entry of a trail that has others.
+async fn cost_of_a_link() -> Cost {
+    let app = TestApp::start().await;
+    app.sign_up("ada@example.com").await;
+    assert_eq!(app.link_trail().await, 1);
+    app.advance(jiff::SignedDuration::from_hours(1));
+    app.sign_in("ada@example.com").await;
+    measured(&app, "workers-trail, one entry", 256, async { assert_eq!(app.link_trail().await, 1) }).await
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 
 mod access;
 mod attacks;
+mod audit;
 mod auth;
 mod bad_input;
 mod content;
@@ -24,6 +25,7 @@ mod scale;
 mod secret_rotation;
 mod stored;
 mod teams;
+mod trail;
 mod users;
 mod without_secret;
 mod world_of_teams;

@@ -5,6 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use infra::checked_in::root;
 use infra::openapi::common;
 use infra::{operations, workers};
+use shared::http::TableAction::{DeleteItem, PutItem, UpdateItem};
+use shared::http::route::READS;
+use shared::http::{Trail, Verb};
+use shared::product_api::trail::{parameters, target_kind};
 
 use crate::tree;
 
@@ -52,6 +56,29 @@ fn every_error_of_a_route_is_in_the_catalog_of_its_interface() {
         for code in operation.route.errors {
             let status = common::status(operation.route.interface, code);
             assert!(status.is_some(), "{} answers {code}, which is in no catalog", operation.route.name);
+        }
+    }
+}
+
+#[test]
+fn what_changes_something_leaves_an_entry_in_the_trail_or_says_why_it_leaves_none() {
+    for operation in operations::all() {
+        let (name, route) = (operation.route.name, operation.route);
+        let writes = route.table.iter().any(|action| matches!(action, PutItem | UpdateItem | DeleteItem));
+        match route.trail {
+            Trail::Entry => assert!(writes, "{name} leaves an entry in the trail, and changes nothing"),
+            Trail::Nothing(READS) => assert!(!writes && route.verb == Verb::Get, "{name} does not say why it leaves nothing in the trail"),
+            Trail::Nothing(reason) => assert!(reason.len() > 10 && !reason.ends_with('.'), "{name}: {reason:?} is no reason"),
+        }
+    }
+}
+
+#[test]
+fn whatever_a_path_names_is_a_target_in_the_trail() {
+    for operation in operations::all().into_iter().filter(|operation| operation.route.trail == Trail::Entry) {
+        for (segment, parameter) in parameters(operation.route.path) {
+            let is_known = parameter == "user_id" || target_kind(segment, parameter).is_some();
+            assert!(is_known, "{}: the trail does not know what {parameter} names", operation.route.name);
         }
     }
 }

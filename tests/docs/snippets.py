@@ -195,15 +195,30 @@ def without_the_sdk(newcomer, block):
     check('"access_token":"eyJ' in newcomer.shell(block.text), block, "nobody is signed up")
 
 
+def audit_log(newcomer, read, export, keep, verify, expect):
+    """The operator's commands, by the gateway of this clone."""
+    command = f'gateway() {{ cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" -- "$@"; }}\n'
+    check('"operation":"auth-password-sign-up"' in newcomer.shell(read.text), read, "no sign-up is in the audit log")
+    newcomer.shell(command + export.text)
+    lines = (newcomer.folder / "audit-log.jsonl").read_text().splitlines()
+    check(any(json.loads(line)["operation"] == "auth-password-sign-up" for line in lines), export, "no sign-up is exported")
+    check('"audit_log_retention_days": 365' in newcomer.shell(command + keep.text), keep, "the setting is not shown")
+    time.sleep(3)
+    printed = newcomer.shell(command + verify.text)
+    check("in order" in printed and "last link: " in printed, verify, f"it prints {printed}")
+    newcomer.shell(command + expect.text)
+
+
 def npm_install(newcomer, block):
     newcomer.shell(block.text)
 
 
 def main():
     readme, guide = blocks("README.md"), blocks("docs/getting-started.md")
-    for name in ROOT.glob("docs/*.md"):
-        if name.name != "getting-started.md":
-            check(not blocks(f"docs/{name.name}"), name.name, "its blocks are run by nothing")
+    audit = blocks("docs/operations/audit-log.md")
+    for name in sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")):
+        if name not in ("docs/getting-started.md", "docs/operations/audit-log.md"):
+            check(not blocks(name), name, "its blocks are run by nothing")
     first, banner, requests, script, server, installed, deployed, folders, *figures = readme
     # Figures, which `tests/bench/run` and the benchmarks print.
     check([block.kind for block in figures] == ["text"] * 4, readme[-1], "these are blocks that nothing runs")
@@ -224,10 +239,11 @@ def main():
             by_email(newcomer, browser, send, page, typed)
             without_the_sdk(newcomer, curl)
             mail_server(newcomer, server)
+            audit_log(newcomer, *audit)
             install(newcomer, installed)
             deploy(newcomer, deployed)
             map_of_folders(newcomer, folders)
-    print(f"{len(readme) + len(guide) - len(figures)} blocks of README.md and docs/ do what they say")
+    print(f"{len(readme) + len(guide) + len(audit) - len(figures)} blocks of README.md and docs/ do what they say")
 
 
 if __name__ == "__main__":

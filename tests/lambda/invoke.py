@@ -31,7 +31,7 @@ MUST_SUCCEED = {
     "projects-internal-current-read", "projects-internal-current-update", "projects-jwks-read",
 }
 
-WORKERS = ("workers-endings", "workers-mail-reports", "workers-outbox")
+WORKERS = ("workers-endings", "workers-mail-reports", "workers-outbox", "workers-trail")
 
 
 def wait_for(url, seconds):

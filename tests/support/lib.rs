@@ -241,6 +241,16 @@ impl TestApp {
         workers::endings::step(&self.app, end).await.unwrap()
     }
 
+    /// Deletes what has expired by the clock of this machine, as a gateway does each day.
+    pub async fn delete_expired(&self) -> usize {
+        self.engine.delete_expired().await.unwrap()
+    }
+
+    /// Links the trail of the project as the worker does; says how many entries.
+    pub async fn link_trail(&self) -> usize {
+        workers::trail::link(&self.app, self.project_id()).await.unwrap()
+    }
+
     /// Creates another project in the same table, and gives its keys.
     pub async fn another_project(&self) -> Keys {
         let keys = Keys::generate(&self.app.entropy, ProjectId::from(self.app.entropy.uuid()));

@@ -41,11 +41,11 @@ impl Secret {
     }
 }
 
-pub(crate) fn of_request(request: &request::Parts, body: &Bytes) -> Vec<Secret> {
+pub fn of_request(request: &request::Parts, body: &Bytes) -> Vec<Secret> {
     [of_headers(&request.headers), of_url(&request.uri), of_body(&request.headers, body)].concat()
 }
 
-pub(crate) fn of_answer(answer: &response::Parts, body: &Bytes) -> Vec<Secret> {
+pub fn of_answer(answer: &response::Parts, body: &Bytes) -> Vec<Secret> {
     [of_headers(&answer.headers), of_body(&answer.headers, body)].concat()
 }
 

@@ -34,6 +34,7 @@ pub struct TokenScope {
 
 pub const ROUTE: Route = Route::post("auth-connected-account-token", "/api/v1/connected-accounts/{user_id}/{provider_id}/access-token")
     .summary("Gives an access token for a user's account at a provider")
+    .leaves_no_trail("a provider's token that is renewed is the same in effect")
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::User])
     .errors(ERRORS);

@@ -16,6 +16,7 @@ use crate::connected_accounts::{ProviderAccessToken, access_token};
 pub const ROUTE: Route =
     Route::post("auth-connected-account-token-of", "/api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token")
         .summary("Gives an access token for one of several accounts of a user at a provider")
+        .leaves_no_trail("a provider's token that is renewed is the same in effect")
         .table(&[BatchGetItem, GetItem, PutItem])
         .reads(&[Named::User])
         .errors(ERRORS);

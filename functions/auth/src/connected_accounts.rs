@@ -97,7 +97,7 @@ async fn refreshed(
         expires_at: new.expires_at,
         scope: new.scope.unwrap_or_else(|| old.scope.clone()),
     };
-    app.store.write(authorizations::keep_tokens(&project.id, user, account, &tokens)?).await?;
+    app.store.write_unrecorded(authorizations::keep_tokens(&project.id, user, account, &tokens)?).await?;
     Ok(new.access_token)
 }
 

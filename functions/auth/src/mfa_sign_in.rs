@@ -12,6 +12,7 @@ use shared::http::{Json, Route};
 use shared::model::code::{Code, Rejected};
 use shared::model::limit::Limit;
 use shared::model::session::Amr;
+use shared::model::trail::Event;
 use shared::product_api::code_access::{AttemptCode, CodeAccess};
 use shared::product_api::limits::Failures;
 use shared::product_api::{Error, Input, KnownError};
@@ -80,6 +81,7 @@ pub async fn handle(
     let failures = Failures::of_second_factor(&app, project, row.user.id);
     let Some(step) = totp.check(&app.sealer, project, row.user.id, body.totp.trim(), now)? else {
         failures.count().await?;
+        app.store.record_failure(Some(row.user.id), Event::SignInFailed).await?;
         return Err(KnownError::InvalidTotpCode.into());
     };
 

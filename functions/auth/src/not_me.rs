@@ -21,7 +21,7 @@ use shared::product_api::{Error, Input, KnownError};
 use shared::store::accounts::Outcome;
 use shared::store::links::{self, Link};
 use shared::store::users::UserRow;
-use shared::store::{self, Write};
+use shared::store::{self, Write, record};
 
 use crate::not_me_page::{WayBack, done, find, nothing_to_undo, used};
 
@@ -49,6 +49,7 @@ pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, 
         return Ok(used());
     }
     let (Some(row), Some(project)) = (row, project) else { return Ok(nothing_to_undo()) };
+    record::on(&project.project);
     Undo { app: &app, project: &project.project, code: &query.code, link: &link, taken: Taken::default(), squatter: None }.of(row).await
 }
 

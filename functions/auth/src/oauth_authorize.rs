@@ -39,6 +39,7 @@ use crate::oauth_token::{client_project, prove_client};
 pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/authorize/{provider_id}")
     .summary("Starts signing in with a provider, or linking an account of it")
     .limit(Limit::Authorize)
+    .leaves_no_trail("it begins a flow, and nothing changes before that ends")
     .table(&[BatchGetItem, PutItem])
     .errors(&[
         "INVALID_OAUTH_CLIENT_ID_OR_SECRET",

@@ -28,6 +28,7 @@ pub(crate) const ERRORS: &[&str] = &["OAUTH_STATE_NOT_FOUND", "REDIRECT_URL_NOT_
 pub const ROUTE: Route = Route::get("auth-oauth-callback", "/api/v1/auth/oauth/callback/{provider_id}")
     .summary("Takes the user back from a provider, and sends it on to the app")
     .limit(Limit::Code)
+    .leaves_trail()
     .table(TABLE)
     .errors(ERRORS);
 

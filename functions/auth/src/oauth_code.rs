@@ -14,6 +14,7 @@ use shared::model::provider_account::Refused;
 use shared::model::provider_sign_in::Refusal;
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::Amr;
+use shared::model::trail::Event;
 use shared::model::user::{RestrictedReason, User};
 use shared::oauth::authorization::challenge;
 use shared::product_api::{Error, KnownError};
@@ -196,7 +197,7 @@ impl Redemption {
 
     async fn revoke(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<Tokens, Error> {
         if let Some(session) = stored.session_id {
-            app.store.end_session(&project.id, stored.user_id, session).await?;
+            app.store.end_session(&project.id, stored.user_id, session, Event::SessionsEnded).await?;
         }
         Err(KnownError::InvalidAuthorizationCode.into())
     }

@@ -17,6 +17,7 @@ use shared::model::id::ProjectId;
 use shared::model::limit::{Limit, Rule};
 use shared::model::project::{ApiKey, KeyKind, Project};
 use shared::model::redirect::RedirectUrl;
+use shared::model::trail::{self, Actor};
 use shared::product_api::access::NO_KEY;
 use shared::product_api::input::Problems;
 use shared::product_api::oauth_error::OauthErrorCode;
@@ -25,7 +26,7 @@ use shared::store::authorizations::{AuthorizationCode, code_key};
 use shared::store::projects::{ProjectRow, api_key_key, project_key};
 use shared::store::sessions::{TokenClaim, token_key};
 use shared::store::users::{UserRow, user_key};
-use shared::store::{Items, Key};
+use shared::store::{Items, Key, record};
 use strum::{EnumString, VariantNames};
 use utoipa::ToSchema;
 
@@ -258,6 +259,8 @@ pub async fn handle(
     let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
     prove_client(&app, &project, secret.is_some(), key.as_ref()).map_err(|error| error.unwrap_or_else(invalid))?;
+    // What is proved here is the client, whatever the headers prove.
+    record::by(&project, trail::Access::Client, Actor::Anonymous, None);
     Ok(grant.exchange(&app, &project, items, &caller).await?)
 }
 

@@ -4,6 +4,7 @@ use shared::App;
 use shared::crypto::password::Verdict;
 use shared::model::id::ProjectId;
 use shared::model::password::Password;
+use shared::model::trail::Event;
 use shared::model::user::User;
 use shared::product_api::limits::Failures;
 use shared::product_api::{Error, KnownError};
@@ -19,7 +20,8 @@ pub(crate) async fn prove<'a>(app: &'a App, project: &'a ProjectId, user: &User,
     let checked = Some(hash).filter(|_| !user.is_closed_to_old_passwords());
     if app.hasher.verify(checked, password, None).await == Verdict::Wrong {
         failures.count().await?;
-        app.store.count_wrong_password(project, user.id, Guess::OldPassword).await?;
+        let count = app.store.count_wrong_password(project, user.id, Guess::OldPassword);
+        tokio::try_join!(count, app.store.record_failure(Some(user.id), Event::ProofFailed))?;
         return Err(KnownError::PasswordConfirmationMismatch.into());
     }
     Ok(failures)

@@ -16,6 +16,7 @@ use shared::model::limit::Limit;
 use shared::model::ownership::Proof;
 use shared::model::session::Amr;
 use shared::model::sign_up_rule::AuthMethod;
+use shared::model::trail::Event;
 use shared::model::user::User;
 use shared::product_api::accounts::{admit, redeemed};
 use shared::product_api::code_access::{CodeAccess, SignInCode};
@@ -76,7 +77,16 @@ pub async fn handle(
         }
     };
     let (decision, early) = tokio::try_join!(app.store.try_code(project, Purpose::SignIn, &body.code, app.clock.now()), early)?;
-    let stored = decision?;
+    let stored = match decision {
+        Ok(stored) => stored,
+        Err(rejected) => {
+            // Whoever asked for a code knows all of it but what the email says: a wrong guess at an account's is a failed sign-in.
+            if let (Rejected::NotFound, Some(guessed)) = (&rejected, &hint) {
+                app.store.record_failure(guessed.user_id, Event::SignInFailed).await?;
+            }
+            return Err(rejected.into());
+        }
+    };
     if !access.project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }

@@ -92,7 +92,7 @@ async fn find(app: &App, access: &Access<Client>, email: &str) -> Result<Option<
 async fn rehash(app: &App, access: &Access<Client>, row: &mut UserRow, password: &Password) -> Result<(), store::Error> {
     row.user.password = Some(app.hasher.hash(&app.entropy, password.secret()).await);
     row.user.forget_wrong_passwords();
-    match app.store.write(users::replace(&access.project.id, &row.user, row.version)?).await {
+    match app.store.write_unrecorded(users::replace(&access.project.id, &row.user, row.version)?).await {
         Ok(()) | Err(store::Error::Conflict(_)) => Ok(()),
         Err(error) => Err(error),
     }

@@ -13,6 +13,7 @@ use shared::model::password::Password;
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::Amr;
 use shared::model::sign_up_rule::AuthMethod;
+use shared::model::trail;
 use shared::model::user::User;
 use shared::product_api::accounts::admit;
 use shared::product_api::literal::{BotChallengePhase, True};
@@ -119,5 +120,6 @@ pub(crate) fn account_writes<L>(app: &App, access: &Access<L>, user: &mut User, 
         let gifts = welcome(app, &access.project, user)?;
         return Ok(claim.into_iter().chain([users::create(project, user)?]).chain(gifts).collect());
     };
-    Ok(claim.into_iter().chain([users::replace(project, user, version)?]).collect())
+    let told = access.user.as_ref().map(|before| trail::events(&before.row.user, user)).unwrap_or_default();
+    Ok(claim.into_iter().chain([users::replace(project, user, version)?.tells(told)]).collect())
 }

@@ -8,6 +8,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, Query};
 use shared::http::{Json, Route};
 use shared::model::id::SessionId;
+use shared::model::trail::Event;
 use shared::product_api::access::{Level, UserRef};
 use shared::product_api::input::{Ignored, Problems};
 use shared::product_api::literal::{SUCCESS, Success};
@@ -49,5 +50,9 @@ pub async fn handle(
         return Err(KnownError::CannotDeleteCurrentSession.into());
     }
     let user_id = user_id.ok_or(KnownError::SessionNotFound)?;
-    if app.store.end_session(project, user_id, path.id).await? { Ok(Json(SUCCESS)) } else { Err(KnownError::SessionNotFound.into()) }
+    if app.store.end_session(project, user_id, path.id, Event::SessionsEnded).await? {
+        Ok(Json(SUCCESS))
+    } else {
+        Err(KnownError::SessionNotFound.into())
+    }
 }

@@ -4,6 +4,7 @@ use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem};
 use shared::http::{Json, Route};
+use shared::model::trail::Event;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 
@@ -17,7 +18,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
         let nobody = KnownError::AccessTokenExpired { expired_at_millis: None, project_id: None, user_id: None, refresh_token_id: None };
         return Err(nobody.into());
     };
-    if app.store.end_session(&access.project.id, user.row.user.id, user.session.id).await? {
+    if app.store.end_session(&access.project.id, user.row.user.id, user.session.id, Event::SignOut).await? {
         Ok(Json(SUCCESS))
     } else {
         Err(KnownError::RefreshTokenNotFoundOrExpired.into())

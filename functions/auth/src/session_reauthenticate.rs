@@ -13,6 +13,7 @@ use shared::model::code::{Code, Purpose, Rejected};
 use shared::model::limit::Limit;
 use shared::model::password::Password;
 use shared::model::session::Amr;
+use shared::model::trail::Event;
 use shared::product_api::current_user::CurrentUser;
 use shared::product_api::input::Problems;
 use shared::product_api::limits::Failures;
@@ -99,6 +100,7 @@ async fn by_totp(app: &App, access: &Access<Client>, current: &CurrentUser, code
     let failures = Failures::of_second_factor(app, project, user.id);
     let Some(step) = totp.check(&app.sealer, project, user.id, code.trim(), app.clock.now())? else {
         failures.count().await?;
+        app.store.record_failure(Some(user.id), Event::ProofFailed).await?;
         return Err(KnownError::InvalidTotpCode.into());
     };
     let writes = [users::use_totp_step(project, user, totp, step)?].into_iter().chain(failures.still_allowed()).collect();

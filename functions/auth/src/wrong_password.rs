@@ -8,6 +8,7 @@
 use shared::App;
 use shared::mail::notice::{entry, facts};
 use shared::model::outbox::Builtin;
+use shared::model::trail::Event;
 use shared::model::user::{MAX_WRONG_PASSWORDS, User};
 use shared::product_api::limits::Failures;
 use shared::product_api::{Access, Client, Error};
@@ -18,15 +19,17 @@ pub(crate) async fn count(app: &App, access: &Access<Client>, failures: &Failure
     let project = &access.project;
     // First, as it may refuse: what is refused is no guess, so a flood of them closes nothing.
     failures.count().await?;
-    let Some(user) = user else { return Ok(failures.count_nobody().await?) };
-    let counted = app.store.count_wrong_password(&project.id, user.id, Guess::SignIn).await?;
+    let record = app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
+    let Some(user) = user else { return Ok(tokio::try_join!(failures.count_nobody(), record).map(drop)?) };
+    let count = app.store.count_wrong_password(&project.id, user.id, Guess::SignIn);
+    let (counted, ()) = tokio::try_join!(count, record)?;
     // Exactly one of all that count sees this number.
     if let Some(closed) = counted.filter(|user| user.wrong_passwords == MAX_WRONG_PASSWORDS && user.password.is_some())
         && let Some(channel) = closed.primary()
     {
         let now = app.clock.now();
         let facts = facts(Some(&access.place), now);
-        app.store.write(entry(app, project, &closed, channel.value.clone(), Builtin::PasswordClosed, facts, now)?).await?;
+        app.store.write_unrecorded(entry(app, project, &closed, channel.value.clone(), Builtin::PasswordClosed, facts, now)?).await?;
     }
     Ok(())
 }

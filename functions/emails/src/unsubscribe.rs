@@ -10,7 +10,7 @@ use shared::product_api::input::Ignored;
 use shared::product_api::limits::by_secret;
 use shared::product_api::link_page::{LinkPage, LinkQuery};
 use shared::product_api::{Error, Input};
-use shared::store;
+use shared::store::{self, record};
 
 use crate::unsubscribe_page::{done, find, used};
 
@@ -27,10 +27,11 @@ pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, 
         Err(page) => return Ok(page),
     };
     // By the link: the one click comes from the few addresses of a mail provider, for all its users.
-    by_secret(&app, &link.project_id, Rule::Code, &query.code.text().to_owned().into()).await?;
-    if link.used {
-        return Ok(used());
-    }
+    let secret = query.code.text().to_owned().into();
+    let count = by_secret(&app, &link.project_id, Rule::Code, &secret);
+    let ((), project) = tokio::try_join!(count, app.store.project(&link.project_id))?;
+    let Some(project) = project.filter(|_| !link.used) else { return Ok(used()) };
+    record::on(&project.project);
     match app.store.unsubscribe(&query.code, &link).await {
         Ok(()) => Ok(done(link.purpose.category)),
         // Another request was faster, or the account is gone: either way there is nothing left to refuse.

@@ -11,6 +11,7 @@ pub mod config_override_update;
 mod config_overrides;
 pub mod config_read;
 pub mod current_read;
+pub mod internal_audit_log;
 pub mod internal_create;
 pub mod internal_current_delete;
 pub mod internal_current_read;
@@ -31,6 +32,7 @@ pub fn operations(register: &mut impl Register) {
     register.operation(internal_current_read::ROUTE, internal_current_read::handle);
     register.operation(internal_current_update::ROUTE, internal_current_update::handle);
     register.operation(internal_current_delete::ROUTE, internal_current_delete::handle);
+    register.operation(internal_audit_log::ROUTE, internal_audit_log::handle);
     register.operation(config_read::ROUTE, config_read::handle);
     register.operation(config_override_read::ROUTE, config_override_read::handle);
     register.operation(config_override_update::ROUTE, config_override_update::handle);

@@ -6,9 +6,10 @@ use shared::App;
 use shared::http::Route;
 use shared::http::change::Change;
 use shared::model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refused, Scope};
+use shared::model::trail::TargetKind;
 use shared::product_api::input::{Param, Problems};
 use shared::product_api::{Access, Admin, Error, KnownError, cursor};
-use shared::store;
+use shared::store::{self, record};
 use utoipa::ToSchema;
 
 use crate::paths::{self, Pagination};
@@ -121,6 +122,7 @@ pub(crate) async fn create(
     route: Route,
 ) -> Result<PermissionDefinition, Error> {
     check(new.description.as_deref(), route)?;
+    record::target(TargetKind::Permission, &new.id);
     let contains = new.contained_permission_ids.unwrap_or_default().into_iter().collect();
     change(app, access, |rbac| {
         rbac.create(&new.id, scope, new.description.clone(), std::collections::BTreeSet::clone(&contains))?;

@@ -16,6 +16,7 @@ use shared::product_api::limits::by_secret;
 use shared::product_api::link_page::{LinkPage, LinkQuery};
 use shared::product_api::{Error, Input, KnownError};
 use shared::store::links::{self, Release};
+use shared::store::record;
 
 use crate::release_page::{done, find, nothing_to_release, used};
 
@@ -33,12 +34,13 @@ pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, 
     };
     let (secret, user) = (query.code.text().to_owned().into(), app.store.user(&link.project_id, link.user_id));
     let count = by_secret(&app, &link.project_id, Rule::Code, &secret);
-    let ((), row) = tokio::try_join!(count, user)?;
+    let ((), row, project) = tokio::try_join!(count, user, app.store.project(&link.project_id))?;
     if link.used {
         return Ok(used());
     }
     let (gone, Release { channel_id, email }) = (KnownError::ContactChannelNotFound, &link.purpose);
-    let Some(row) = row else { return Ok(nothing_to_release()) };
+    let (Some(row), Some(project)) = (row, project) else { return Ok(nothing_to_release()) };
+    record::on(&project.project);
     let released = change_read(&app, &link.project_id, row, gone.clone(), |user| {
         // The user may have put another address in its place.
         if user.channel(*channel_id).is_none_or(|channel| channel.value != *email) || !user.release(*channel_id) {

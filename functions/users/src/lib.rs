@@ -12,6 +12,7 @@ pub mod contact_channel_send_own_code;
 pub mod contact_channel_update;
 pub mod contact_channel_verify;
 mod contact_channels;
+pub mod me_activity;
 pub mod me_delete;
 pub mod me_read;
 pub mod me_update;
@@ -31,6 +32,7 @@ pub fn operations(register: &mut impl Register) {
     register.operation(me_read::ROUTE, me_read::handle);
     register.operation(me_update::ROUTE, me_update::handle);
     register.operation(me_delete::ROUTE, me_delete::handle);
+    register.operation(me_activity::ROUTE, me_activity::handle);
     register.operation(user_list::ROUTE, user_list::handle);
     register.operation(user_create::ROUTE, user_create::handle);
     register.operation(user_read::ROUTE, user_read::handle);

@@ -1,5 +1,6 @@
 //! The command line: `serve`, which is the default, and the commands that work on the data of a gateway or on a table of AWS.
 
+mod audit;
 mod content;
 mod doctor;
 mod environment;
@@ -23,8 +24,9 @@ use shared::crypto::password::Hasher;
 use shared::crypto::seal::Sealer;
 use shared::entropy::Entropy;
 use shared::model::limit::Limits;
+use shared::model::project::Project;
 use shared::settings::{self, Settings, base_url, deployment_secret, variable};
-use shared::store::Store;
+use shared::store::{Store, record};
 
 use crate::aws::Aws;
 use crate::data::Data;
@@ -69,6 +71,9 @@ enum Command {
     /// Publish the public content of the site
     #[command(subcommand)]
     Content(content::Command),
+    /// Read and verify the audit log of projects
+    #[command(subcommand)]
+    Audit(audit::Command),
     /// Write everything that the table has to a folder
     Export(transfer::Export),
     /// Write what a folder has to the table
@@ -92,6 +97,7 @@ impl Cli {
             Some(Command::Project(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::User(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Content(command)) => command.run(&self.target).await,
+            Some(Command::Audit(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Export(command)) => command.run(&self.target).await,
             Some(Command::Import(command)) => command.run(&self.target).await,
             Some(Command::Reseal) => reseal::run(&Tools::open(&self.target).await?).await,
@@ -131,6 +137,11 @@ impl Tools {
             }
         };
         Ok(Self { store, sealer: Sealer::new(&secret), secret, clock: Clock::system(), entropy: Entropy::system() })
+    }
+
+    /// Does what a command does to a project, which leaves an entry in its trail.
+    pub(crate) async fn recorded<F: Future>(&self, operation: &str, project: &Project, fields: Vec<String>, work: F) -> F::Output {
+        record::by_system(operation, project, fields, &self.clock, &self.entropy, work).await
     }
 
     /// What operations work with, for a command that does what an operation does. It answers and sends nothing, so its URLs name nothing.

@@ -3,8 +3,9 @@
 //! Everything above the connector is the code path of AWS: serialisation, signature, retries, errors. Nothing goes through a socket. Writes run on
 //! the blocking threads, as they wait for each other and for the disk.
 
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
@@ -20,7 +21,8 @@ use dynoxide::{Database, DynoxideError};
 use serde::de::DeserializeOwned;
 use shared::aws::{Endpoint, Service};
 use shared::entropy::Entropy;
-use shared::store::{Store, table};
+use shared::model::id::ProjectId;
+use shared::store::{Store, table, trail_chain};
 use tokio::sync::Notify;
 
 use crate::commits::Commits;
@@ -35,7 +37,24 @@ pub struct Engine {
     database: Database,
     store: Store,
     outbox_changed: Arc<Notify>,
+    trails: Arc<Trails>,
     commits: Arc<OnceLock<Commits>>,
+}
+
+/// The projects whose trails have new entries.
+#[derive(Default)]
+struct Trails {
+    changed: Mutex<BTreeSet<ProjectId>>,
+    notify: Notify,
+}
+
+impl Trails {
+    fn add(&self, projects: BTreeSet<ProjectId>) {
+        if !projects.is_empty() {
+            self.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(projects);
+            self.notify.notify_one();
+        }
+    }
 }
 
 /// What is seen of every call: the operation and its body. Tests record with it, or let something go wrong.
@@ -87,11 +106,16 @@ impl Engine {
         };
         let failed = |error: DynoxideError| Error::Open { path: path.clone().unwrap_or_default(), reason: error.to_string() };
         let database = database.map_err(failed)?;
-        let (outbox_changed, commits) = (Arc::new(Notify::new()), Arc::new(OnceLock::new()));
-        let connector =
-            Connector { database: database.clone(), outbox_changed: Arc::clone(&outbox_changed), commits: Arc::clone(&commits), observer };
+        let (outbox_changed, trails, commits) = (Arc::new(Notify::new()), Arc::new(Trails::default()), Arc::new(OnceLock::new()));
+        let connector = Connector {
+            database: database.clone(),
+            outbox_changed: Arc::clone(&outbox_changed),
+            trails: Arc::clone(&trails),
+            commits: Arc::clone(&commits),
+            observer,
+        };
         let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
-        let engine = Self { database, store: Store::at(endpoint, connector, TABLE, entropy.clone()), outbox_changed, commits };
+        let engine = Self { database, store: Store::at(endpoint, connector, TABLE, entropy.clone()), outbox_changed, trails, commits };
         if table::create(engine.store.client(), TABLE).await? {
             engine.stream(false).await?;
         }
@@ -135,7 +159,7 @@ impl Engine {
 
     /// Answers a call of another process: a status of HTTP, and the body.
     pub(crate) async fn call(&self, operation: &str, body: Bytes) -> (u16, String) {
-        let touches_outbox = touches_outbox(operation, &body);
+        let (touches_outbox, trails) = (touches_outbox(operation, &body), trails_of(operation, &body));
         let (database, operation) = (self.database.clone(), operation.to_owned());
         let answer = tokio::task::spawn_blocking(move || dispatch(&database, &operation, &body, true)).await;
         match answer.unwrap_or_else(|error| Err(DynoxideError::InternalServerError(error.to_string()))) {
@@ -143,6 +167,7 @@ impl Engine {
                 if touches_outbox {
                     self.outbox_changed.notify_one();
                 }
+                self.trails.add(trails);
                 (200, body)
             }
             Err(error) => (error.status_code(), error.to_json()),
@@ -152,6 +177,23 @@ impl Engine {
     /// The engine itself, for tests.
     pub fn database(&self) -> Database {
         self.database.clone()
+    }
+
+    /// Deletes what has expired, which DynamoDB does by itself; says how many items. Other calls go on meanwhile.
+    pub async fn delete_expired(&self) -> Result<usize, String> {
+        let database = self.database.clone();
+        let swept = tokio::task::spawn_blocking(move || database.sweep_ttl()).await.map_err(|error| error.to_string())?;
+        swept.map_err(|error| error.to_string())
+    }
+
+    /// Waits until an entry of a trail was written.
+    pub async fn trail_changed(&self) {
+        self.trails.notify.notified().await;
+    }
+
+    /// The projects whose trails have new entries since this was last asked.
+    pub fn changed_trails(&self) -> BTreeSet<ProjectId> {
+        std::mem::take(&mut *self.trails.changed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits until an entry of the outbox was written.
@@ -164,6 +206,7 @@ impl Engine {
 struct Connector {
     database: Database,
     outbox_changed: Arc<Notify>,
+    trails: Arc<Trails>,
     commits: Arc<OnceLock<Commits>>,
     observer: Option<Arc<dyn Observe>>,
 }
@@ -193,6 +236,7 @@ impl HttpConnector for Connector {
             }
             let sent = body.clone();
             let (reads, touches_outbox) = (reads(&operation), touches_outbox(&operation, &body));
+            let trails = trails_of(&operation, &body);
             let database = connector.database.clone();
             let loses_answers = connector.observer.is_some();
             let result = if reads {
@@ -211,6 +255,9 @@ impl HttpConnector for Connector {
             };
             if touches_outbox && result.is_ok() {
                 connector.outbox_changed.notify_one();
+            }
+            if result.is_ok() {
+                connector.trails.add(trails);
             }
             match result {
                 _ if fault.is_some() => Err(broken()),
@@ -236,6 +283,15 @@ fn reads(operation: &str) -> bool {
 /// Whether an operation writes to a partition of the outbox, as far as its body tells.
 fn touches_outbox(operation: &str, body: &[u8]) -> bool {
     !reads(operation) && body.windows(3).any(|window| window == b"\"M#")
+}
+
+/// The projects to whose trails an operation writes, as far as its body tells.
+fn trails_of(operation: &str, body: &[u8]) -> BTreeSet<ProjectId> {
+    if reads(operation) {
+        return BTreeSet::new();
+    }
+    let text = String::from_utf8_lossy(body);
+    text.split('"').filter(|text| text.starts_with("P#")).filter_map(trail_chain::project_of).collect()
 }
 
 fn asking_for_capacity(body: &[u8]) -> Result<Vec<u8>, ConnectorError> {

@@ -15,7 +15,8 @@ use shared::model::key_set::NewKeys;
 use shared::model::project::{KeyKind, Project, ProjectConfig};
 use shared::product_api::access::NO_KEY;
 use shared::settings::variable;
-use shared::store::{Store, key_sets};
+use shared::store::projects::ProjectRow;
+use shared::store::{Store, key_sets, record};
 
 use crate::data::write_private;
 
@@ -116,11 +117,14 @@ impl Keys {
     }
 
     /// Ends the keys that were saved and are other ones now.
-    pub async fn replace_saved(&self, role: Role, saved: &Saved, store: &Store) -> anyhow::Result<()> {
+    pub async fn replace_saved(&self, role: Role, saved: &Saved, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<()> {
+        let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else { return Ok(()) };
         for (name, (_, new)) in role.names().into_iter().zip(self.pairs()) {
             let old = saved.value(name).filter(|old| old != new.expose_secret()).map(SecretString::from);
             if let Some(old) = old {
-                store.replace_key(&self.project_id, &old, &new).await.with_context(|| format!("{name} is a key of the project already"))?;
+                let replace = store.replace_key(&self.project_id, &old, &new);
+                let replaced = record::by_system("gateway-key-replace", &project, Vec::new(), clock, entropy, replace).await;
+                replaced.with_context(|| format!("{name} is a key of the project already"))?;
             }
         }
         Ok(())
@@ -142,11 +146,11 @@ impl Keys {
     /// Creates the project, or gives the one that is there the keys it lacks. Says whether the project is new.
     pub async fn install(&self, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let now = clock.now();
-        if store.project(&self.project_id).await?.is_none() {
+        let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             let keys = self.set(entropy, "Made with the project", now);
             store.create_project(&first_project(&self.project_id, now), &keys).await?;
             return Ok(true);
-        }
+        };
         let mut missing = Vec::new();
         for (kind, secret) in self.pairs() {
             if store.api_key(&self.project_id, &secret).await?.is_none() {
@@ -155,7 +159,8 @@ impl Keys {
         }
         if !missing.is_empty() {
             let keys = NewKeys::of(entropy, missing, "Added by the command line".to_owned(), now);
-            store.transact(key_sets::create(&self.project_id, &keys)?).await?;
+            let add = store.transact(key_sets::create(&self.project_id, &keys)?);
+            record::by_system("gateway-key-add", &project, Vec::new(), clock, entropy, add).await?;
         }
         Ok(false)
     }

@@ -1,5 +1,6 @@
 //! The service of a gateway: the routers of all areas on one port, and the workers as tasks.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use shared::http::client::PeerAddress;
 use shared::http::version::resolved;
 use shared::http::{Register, Route, Signature, layered};
 use shared::mail::smtp::{ByProject, Smtp};
+use shared::model::id::ProjectId;
 use shared::product_api::family::names;
 use shared::settings::Settings;
 use tokio::sync::watch;
@@ -146,6 +148,80 @@ impl Service {
                     () = tokio::time::sleep(ENDINGS) => {}
                     _ = stop.changed() => {}
                 }
+            }
+        })
+    }
+}
+
+/// How long entries are gathered for a link.
+const GATHERED: Duration = Duration::from_secs(1);
+/// After how long a trail is tried again that could not be linked.
+const LINKED_AGAIN: Duration = Duration::from_secs(10);
+
+impl Service {
+    /// Starts the worker that links trails: those of all projects once, as an earlier process may have been killed, then whatever is
+    /// written. Once `stop` changes, it links what is there and stops.
+    pub fn spawn_trail(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        let (app, engine) = (self.app.clone(), self.engine.clone());
+        tokio::spawn(async move {
+            let mut waiting = projects(&app).await;
+            loop {
+                let is_last = *stop.borrow();
+                waiting.extend(engine.changed_trails());
+                waiting = link(&app, waiting).await;
+                if is_last {
+                    return;
+                }
+                let has_failed = !waiting.is_empty();
+                tokio::select! {
+                    () = engine.trail_changed() => tokio::select! {
+                        () = tokio::time::sleep(GATHERED) => {}
+                        _ = stop.changed() => {}
+                    },
+                    () = tokio::time::sleep(LINKED_AGAIN), if has_failed => {}
+                    _ = stop.changed() => {}
+                }
+            }
+        })
+    }
+}
+
+async fn projects(app: &App) -> BTreeSet<ProjectId> {
+    let lines = app.store.projects().await.inspect_err(|error| tracing::error!(%error, "trails cannot be looked through now"));
+    lines.unwrap_or_default().into_iter().map(|line| line.id).collect()
+}
+
+/// Links the trails of some projects; gives those that could not be.
+async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
+    let mut failed = BTreeSet::new();
+    for project in projects {
+        if let Err(error) = workers::trail::link(app, &project).await {
+            tracing::error!(%error, %project, "a trail cannot be linked now");
+            failed.insert(project);
+        }
+    }
+    failed
+}
+
+/// When a gateway first deletes what has expired, and how often it does so then: it reads all of its table for it.
+const FIRST_SWEEP: Duration = Duration::from_secs(3600);
+const SWEEPS: Duration = Duration::from_secs(24 * 3600);
+
+impl Service {
+    /// Starts the task that deletes what has expired; it is ended with the process.
+    pub fn spawn_sweeps(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        let engine = self.engine.clone();
+        tokio::spawn(async move {
+            let mut wait = FIRST_SWEEP;
+            while !*stop.borrow() {
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => match engine.delete_expired().await {
+                        Ok(count) => tracing::info!(count, "deleted items that had expired"),
+                        Err(error) => tracing::error!(error, "items that have expired cannot be deleted"),
+                    },
+                    _ = stop.changed() => {}
+                }
+                wait = SWEEPS;
             }
         })
     }

@@ -7,6 +7,7 @@ pub mod password;
 pub mod seal;
 pub mod token;
 pub mod totp;
+pub mod trail_keys;
 
 use ring::hkdf;
 use secrecy::{ExposeSecret, SecretString};

@@ -4,6 +4,7 @@ pub mod change;
 pub mod client;
 pub mod describe;
 pub mod json;
+mod json_lines;
 mod lambda;
 pub mod log;
 mod request_id;
@@ -19,9 +20,10 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 pub use describe::{Describe, Description, Signature};
 pub use json::{Created, Json};
+pub use json_lines::JsonLines;
 pub use lambda::{run, run_router};
 pub use request_id::RequestId;
-pub use route::{HASHING_MEMORY, Interface, MEMORY, Named, Route, TableAction, Verb};
+pub use route::{HASHING_MEMORY, Interface, MEMORY, Named, Route, TableAction, Trail, Verb};
 pub use text::{Page, Text, escape_html};
 
 use crate::{App, content_api, product_api};

@@ -42,6 +42,8 @@ pub struct Route {
     pub has_oauth_errors: bool,
     /// Whether it signs, verifies, seals or opens anything, for which its function has the deployment secret.
     pub uses_secret: bool,
+    /// Whether what it changes is told in the trail.
+    pub trail: Trail,
     /// Patterns of the partition keys that its function may use (`dynamodb:LeadingKeys`); none: those of everything but the public content.
     pub partitions: &'static [&'static str],
 }
@@ -84,6 +86,17 @@ pub enum Named {
     KeySet,
 }
 
+/// Whether an operation leaves an entry in the trail when it changes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trail {
+    Entry,
+    /// None, and why.
+    Nothing(&'static str),
+}
+
+/// Why a GET leaves nothing in the trail.
+pub const READS: &str = "it reads";
+
 /// An IAM action of DynamoDB, without its prefix. A transaction needs those of its writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TableAction {
@@ -120,7 +133,7 @@ impl Verb {
 
 impl Route {
     const fn new(name: &'static str, verb: Verb, path: &'static str) -> Self {
-        let limit = if matches!(verb, Verb::Get) { None } else { Some(Limit::Write) };
+        let (limit, trail) = if matches!(verb, Verb::Get) { (None, Trail::Nothing(READS)) } else { (Some(Limit::Write), Trail::Entry) };
         Self {
             name,
             verb,
@@ -137,6 +150,7 @@ impl Route {
             takes_forms: false,
             has_oauth_errors: false,
             uses_secret: true,
+            trail,
             partitions: &[],
         }
     }
@@ -196,13 +210,25 @@ impl Route {
 
     /// A POST that writes nothing, and so is under no limit.
     pub const fn writes_nothing(self) -> Self {
-        Self { limit: None, ..self }
+        Self { limit: None, ..self.leaves_no_trail("it writes nothing") }
     }
 
-    /// What the function's role may do to the table: what the operation does, and to count, and to look whether that was done.
+    /// For what writes and changes nothing that anybody has to account for; `reason` says why.
+    pub const fn leaves_no_trail(self, reason: &'static str) -> Self {
+        Self { trail: Trail::Nothing(reason), ..self }
+    }
+
+    /// For a GET that changes something.
+    pub const fn leaves_trail(self) -> Self {
+        Self { trail: Trail::Entry, ..self }
+    }
+
+    /// What the function's role may do to the table: what the operation does, and to count, and to look whether that was done, and to
+    /// write what it leaves in the trail.
     pub fn actions(&self) -> Vec<TableAction> {
         let counting = self.limit.into_iter().flat_map(|_| [TableAction::GetItem, TableAction::UpdateItem]);
-        let mut actions: Vec<TableAction> = self.table.iter().copied().chain(counting).collect();
+        let telling = (self.trail == Trail::Entry).then_some(TableAction::PutItem);
+        let mut actions: Vec<TableAction> = self.table.iter().copied().chain(counting).chain(telling).collect();
         actions.sort_unstable();
         actions.dedup();
         actions

@@ -29,7 +29,7 @@ pub fn writes(
     now: Timestamp,
 ) -> Result<(Code, Vec<Write>), store::Error> {
     let (code, entry) = code_and_entry(app, stored, mail, callback, Map::new(), now);
-    let mail = outbox::create(project, &entry)?;
+    let mail = outbox::create(project, &entry)?.about(stored.user_id);
     let writes = with_mail(app, project, level, stored, &code, mail)?;
     Ok((code, writes))
 }
@@ -143,7 +143,7 @@ pub fn verification(
     let url = format!("{}{RELEASE_PATH}?code={}", app.settings.api_url, release.text());
     let more = Map::from_iter([("not_me_link".to_owned(), json!(url))]);
     let (code, entry) = code_and_entry(app, &stored, Builtin::VerifyEmail, callback, more, now);
-    let mut writes = with_mail(app, project, level, &stored, &code, outbox::create(project, &entry)?)?;
+    let mut writes = with_mail(app, project, level, &stored, &code, outbox::create(project, &entry)?.about(user.id))?;
     writes.push(link.create(&release)?);
     Ok(writes)
 }

@@ -105,6 +105,10 @@ id!(
     /// A mail to many users, before it is an entry of the outbox for each.
     BroadcastId
 );
+id!(
+    /// An entry of the trail.
+    TrailEntryId
+);
 
 /// A project: a UUID, or the literal `internal`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]

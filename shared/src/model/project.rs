@@ -15,6 +15,7 @@ use super::password;
 use super::permission::Rbac;
 use super::redirect::{RedirectUrl, Rules, TrustedDomain};
 use super::sign_up_rule::{DefaultAction, SignUpRule};
+use super::trail;
 use crate::crypto::seal::Sealed;
 
 /// A project: its users, and how they sign in.
@@ -83,6 +84,8 @@ pub struct ProjectConfig {
     pub sessions: SessionSettings,
     /// How long ago, in seconds, a user may have been proved to be there for changes of how it signs in; 0: however long.
     pub reauthentication_max_age_seconds: u32,
+    /// How many days new entries of the trail are kept, 1 to 400.
+    pub audit_log_retention_days: u16,
     pub email: EmailConfig,
     pub rbac: Rbac,
 }
@@ -113,6 +116,7 @@ impl Default for ProjectConfig {
             sign_up_rules_default_action: DefaultAction::default(),
             sessions: SessionSettings::default(),
             reauthentication_max_age_seconds: 0,
+            audit_log_retention_days: trail::RETENTION_DAYS,
             email: EmailConfig::default(),
             rbac: Rbac::default(),
         }
@@ -283,7 +287,7 @@ pub struct ApiKey {
 }
 
 /// What a key opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyKind {
     PublishableClient,

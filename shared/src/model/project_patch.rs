@@ -18,6 +18,7 @@ use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, Project
 use super::redirect::{TrustedDomain, parse_domain};
 use super::sign_up_rule::{DefaultAction, MAX_RULES, SignUpRule};
 use super::theme::ThemeId;
+use super::trail::RETENTION_RANGE;
 use crate::crypto::seal::{self, Sealer};
 use crate::entropy::Entropy;
 use crate::http::change::Change;
@@ -143,6 +144,9 @@ pub struct ConfigPatch {
     /// Seconds, 60 to 31,708,800, after which a user has to be proved to be there again for changes of how it signs in; 0: never.
     #[deserr(default)]
     pub reauthentication_max_age_seconds: Option<u32>,
+    /// Days, 1 to 400, after which entries of the audit log that are written from now on are deleted.
+    #[deserr(default)]
+    pub audit_log_retention_days: Option<u16>,
     #[deserr(default)]
     pub oauth_account_merge_strategy: Option<MergeStrategy>,
     /// Replaces all rules, at most 50.
@@ -336,6 +340,10 @@ impl ConfigPatch {
             }
             config.reauthentication_max_age_seconds = seconds;
         }
+        if self.audit_log_retention_days.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
+            return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
+        }
+        set(self.audit_log_retention_days, &mut config.audit_log_retention_days);
         set(self.sign_up_rules_default_action, &mut config.sign_up_rules_default_action);
         if let Some(rules) = self.sign_up_rules {
             check_rules(&rules)?;

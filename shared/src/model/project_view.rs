@@ -91,6 +91,8 @@ pub struct AdminConfig {
     pub session_max_idle_seconds: u32,
     /// Seconds after which a user has to be proved to be there again for changes of how it signs in; 0: never.
     pub reauthentication_max_age_seconds: u32,
+    /// Days after which new entries of the audit log are deleted.
+    pub audit_log_retention_days: u16,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -200,6 +202,7 @@ impl AdminConfig {
             session_max_age_seconds: config.sessions.max_age_seconds,
             session_max_idle_seconds: config.sessions.max_idle_seconds,
             reauthentication_max_age_seconds: config.reauthentication_max_age_seconds,
+            audit_log_retention_days: config.audit_log_retention_days,
         }
     }
 }

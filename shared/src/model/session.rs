@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::id::{SessionId, UserId};
 use super::place::Place;
@@ -38,7 +39,7 @@ pub struct Session {
 }
 
 /// How a user was proved to be there: a value of RFC 8176 §2, or `fed` for an account at a provider, for which it has none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Amr {
     Pwd,

@@ -19,6 +19,7 @@ use super::family::header;
 use super::input::Problems;
 use super::limits::Claimed;
 use super::named::Names;
+use super::trail::named_user;
 use crate::App;
 use crate::http::Route;
 use crate::http::client::{PeerAddress, place};
@@ -28,9 +29,10 @@ use crate::model::limit::Subject;
 use crate::model::ownership::{Author, Prover};
 use crate::model::place::Place;
 use crate::model::project::{ApiKey, KeyKind, Project};
+use crate::model::trail::Actor;
 use crate::model::user::User;
-use crate::store::Store;
 use crate::store::projects::{ProjectRow, api_key_key, project_key};
+use crate::store::{Store, record};
 
 /// What stands for "no key" where a key must be text.
 pub const NO_KEY: &str = "__stack_public_client__";
@@ -323,6 +325,18 @@ impl<'a> Headers<'a> {
         self.admin_token.as_ref().and_then(|token| token.as_ref().ok())
     }
 
+    /// Who asks, once the access is proved. A client's key is everybody's.
+    fn actor(&self, parts: &Parts, key: Option<&ApiKey>, user: Option<&CurrentUser>) -> Actor {
+        let is_client = self.level == Level::Client;
+        match (user, key, self.owner()) {
+            (Some(user), ..) if is_client => Actor::User { user_id: user.row.user.id, session_id: user.session.id },
+            _ if parts.extensions.get::<Operator>().is_some() => Actor::System,
+            (_, _, Some(owner)) => Actor::Operator { user_id: owner.user() },
+            (_, Some(key), None) if !is_client => Actor::Key { key_set_id: key.set_id.into(), kind: key.kind },
+            _ => Actor::Anonymous,
+        }
+    }
+
     /// Whom the request is counted by.
     fn claimed<'b>(&'b self, route: Option<&Route>, place: &'b Place) -> Claimed<'b> {
         Claimed {
@@ -346,7 +360,7 @@ impl<L: Least> Access<L> {
         let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
         let of_user = headers.token.as_ref().map(|token| token.keys(&headers.project));
         let own = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
-        let names = Names { parts, path, claims: headers.token.as_ref().map(AccessToken::claims) };
+        let names = Names { parts, path: path.as_ref(), claims: headers.token.as_ref().map(AccessToken::claims) };
         let named = names.keys(route.map_or(&[], |route| route.reads), &headers.project);
         let keys = own.chain(named).chain(headers.owner().map(AdminToken::keys).unwrap_or_default());
         let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
@@ -366,6 +380,8 @@ impl<L: Least> Access<L> {
             headers.prove(&project.project, key.as_ref(), found, app).await?;
         }
         headers.suffice(L::LEVEL)?;
+        let actor = headers.actor(parts, key.as_ref(), user.as_ref());
+        record::by(&project.project, headers.level.into(), actor, named_user(path.as_ref(), user.as_ref().map(|user| user.row.user.id)));
         claimed.count_proved(app).await?;
         Ok(Self {
             level: headers.level,

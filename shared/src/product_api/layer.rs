@@ -4,7 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -15,10 +15,10 @@ use tracing::Instrument as _;
 use super::error::{Answered, ErrorCode, KnownError};
 use super::family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, names};
 use super::input::ParsedBody;
-use super::oauth_error;
+use super::{oauth_error, trail};
 use crate::App;
 use crate::http::{RequestId, Route};
-use crate::store::retry;
+use crate::store::{record, retry};
 
 /// Largest body, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -26,14 +26,19 @@ const MAX_BODY_BYTES: usize = 256 * 1024;
 /// Wraps an operation of interface B.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     answered(&app, request, |request| async {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.ignores_body);
         let body = if is_ignored { Ok(None) } else { read_body(&parts.method, &parts.headers, body).await };
         match body {
             Ok(body) => {
+                let path = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
+                let started = trail::started(&app, &parts, path.as_ref(), body.as_ref());
                 let mut request = Request::from_parts(parts, Body::empty());
                 request.extensions_mut().insert(ParsedBody(body));
-                next.run(request).await
+                match started {
+                    Some(started) => record::within(started, next.run(request)).await,
+                    None => next.run(request).await,
+                }
             }
             Err(error) => error.into_response(),
         }
@@ -185,7 +190,7 @@ fn set(headers: &mut HeaderMap, prefix: &str, suffix: &str, value: &str) {
 fn cross_origin(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     let answer_names = RESPONSE_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
-    let exposed = format!("content-type, retry-after, ratelimit, ratelimit-policy, etag, x-request-id, {answer_names}");
+    let exposed = format!("content-type, link, retry-after, ratelimit, ratelimit-policy, etag, x-request-id, {answer_names}");
     if let Ok(value) = HeaderValue::from_str(&exposed) {
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, value);
     }

@@ -145,7 +145,7 @@ impl<'a> Failures<'a> {
     /// Writes as much as [`Store::count_wrong_password`](crate::store::Store::count_wrong_password),
     /// for an address that nobody signs in with.
     pub async fn count_nobody(&self) -> Result<(), store::Error> {
-        self.app.store.write(limits::count_nobody(self.project, &self.subject, self.app.clock.now())).await
+        self.app.store.write_unrecorded(limits::count_nobody(self.project, &self.subject, self.app.clock.now())).await
     }
 
     /// Goes into the transaction that proves in another way who is there: what strangers guessed does

@@ -19,6 +19,7 @@ pub mod literal;
 mod named;
 pub mod oauth_error;
 pub mod teams;
+pub mod trail;
 
 pub use access::{Access, Admin, Client, Server};
 pub use error::{Error, KnownError};

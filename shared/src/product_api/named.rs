@@ -24,7 +24,7 @@ use crate::store::users::{email_claim_key, user_key};
 /// Where a request names things.
 pub(super) struct Names<'a> {
     pub(super) parts: &'a Parts,
-    pub(super) path: Option<RawPathParams>,
+    pub(super) path: Option<&'a RawPathParams>,
     pub(super) claims: Option<&'a Claims>,
 }
 

@@ -14,6 +14,7 @@ use super::users::{EmailClaim, UserRow, claim_email, create, email_claim_key, re
 use super::{Error, MAX_WRITES, Store, Write, images, integer, provider_accounts, string};
 use crate::model::email::Email;
 use crate::model::id::{ProjectId, SessionId, TeamId, UserId};
+use crate::model::trail::{self, Event};
 use crate::model::user::{Channel, ProviderAccount, User};
 
 /// What became of a change.
@@ -151,6 +152,7 @@ impl Store {
     ) -> Result<Outcome, Error> {
         let (mut claimed, claims): (Vec<_>, Vec<_>) = claims.into_iter().unzip();
         let user = replace(project, after, row.version)?;
+        let user = user.tells(trail::events(&row.user, after)).targets(trail::additions(&row.user, after));
         if claims.is_empty() && others.is_empty() {
             return match self.write(user).await {
                 Err(Error::Conflict(_)) => Ok(Outcome::Changed),
@@ -204,13 +206,15 @@ impl Store {
         let id = row.user.id;
         let memberships = |teams: &[TeamId]| -> Vec<Write> { teams.iter().flat_map(|team| remove_deleted(project, id, *team)).collect() };
         let user = Write::delete(user_key(project, id)).on("version = :old").value(":old", integer(row.version));
+        let user = user.about(id).tells([Event::Deleted]);
         let emails = claimed(&row.user).map(|channel| release(project, &row.user, &channel.value));
         let accounts = account_writes(project, &row.user, &User { provider_accounts: Vec::new(), ..row.user.clone() })?;
         let accounts = accounts.into_iter().map(|(_, write)| write);
         let image = row.user.uploaded_image.as_ref().map(|image| images::delete(project, id, image));
         let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(image).collect();
         if teams.len() > MAX_WRITES.saturating_sub(all.len()) / 2 {
-            self.write(Ending { project: project.clone(), what: Ended::User { id }, begun_at: now }.note()?).await?;
+            let ending = Ending { project: project.clone(), what: Ended::User { id }, begun_at: now }.note()?;
+            self.write(ending.about(id).tells([Event::Deleted])).await?;
             let chunks = teams.chunks(MAX_WRITES / 2).map(|teams| self.transact(memberships(teams)));
             futures_util::future::try_join_all(chunks).await?;
             return Ok(Outcome::Changed);

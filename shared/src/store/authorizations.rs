@@ -139,7 +139,7 @@ pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount)
 impl Store {
     /// Remembers an authorization under its inner state.
     pub async fn begin_authorization(&self, state: &SecretString, authorization: &Authorization) -> Result<(), Error> {
-        self.write(Write::create(state_key(state), authorization)?.expires(authorization.expires_at)).await
+        self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(authorization.expires_at)).await
     }
 
     /// Takes an authorization: nobody takes it again. It is marked rather than deleted, so that a call whose answer was lost can be
@@ -158,7 +158,7 @@ impl Store {
     /// Ends a code that nobody has redeemed. One that somebody has stays, so that its coming again is seen.
     pub async fn end_code(&self, project: &ProjectId, code: &SecretString) -> Result<(), Error> {
         let delete = Write::delete(code_key(project, code)).on("attribute_not_exists(d.session_id)");
-        match self.write(delete).await {
+        match self.write_unrecorded(delete).await {
             Err(Error::Conflict(_)) => Ok(()),
             done => done,
         }

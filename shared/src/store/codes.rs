@@ -23,6 +23,7 @@ use crate::model::code::{Code, Purpose, Rejected, StoredCode};
 use crate::model::id::ProjectId;
 use crate::model::limit::Subject;
 use crate::model::mfa::MfaAttempt;
+use crate::model::trail::Event;
 
 fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
     Key::new(format!("C#{project}#{purpose}#{}", code.nonce_digest()), "CODE")
@@ -50,12 +51,14 @@ pub fn create(project: &ProjectId, code: &Code, stored: &StoredCode) -> Result<W
 
 /// Redeems a code: of all who try, one write succeeds.
 pub fn redeem(project: &ProjectId, purpose: Purpose, code: &Code) -> Write {
-    redeem_at(code_key(project, purpose.name(), code))
+    let tells = (purpose == Purpose::ResetPassword).then_some(Event::PasswordReset);
+    redeem_at(code_key(project, purpose.name(), code)).tells(tells)
 }
 
 /// Writes a sign-in that waits for its second factor.
 pub fn create_attempt(project: &ProjectId, code: &Code, attempt: &MfaAttempt) -> Result<Write, Error> {
-    create_at(code_key(project, MFA, code), code, attempt, attempt.expires_at)
+    let write = create_at(code_key(project, MFA, code), code, attempt, attempt.expires_at)?;
+    Ok(write.about(attempt.user_id).tells([Event::SecondFactorAsked]).proved_by(&attempt.amr))
 }
 
 /// Ends the wait for a second factor: of all who try, one write succeeds.

@@ -24,6 +24,7 @@ use crate::model::invitation::{Invitation, LIFE};
 use crate::model::limit::Subject;
 use crate::model::session::after;
 use crate::model::team::Team;
+use crate::model::trail::{Target, TargetKind};
 
 /// What is in the key of their codes in place of a purpose.
 pub(crate) const PURPOSE: &str = "team-invitation";
@@ -41,10 +42,15 @@ pub(super) fn keys(project: &ProjectId, invitation: &Invitation) -> [Key; 2] {
     [invitation_key(project, invitation.id), code_key(project, invitation)]
 }
 
+fn targets(invitation: &Invitation) -> [Target; 2] {
+    [Target::new(TargetKind::Team, invitation.team_id), Target::new(TargetKind::Invitation, invitation.id)]
+}
+
 /// Writes an invitation and its code.
 pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Result<[Write; 2], Error> {
     let (id, team) = (invitation.id, invitation.team_id);
     let write = Write::create(invitation_key(project, id), invitation)?
+        .targets(targets(invitation))
         .attribute("gsi1pk", string(format!("T#{project}#{team}#INVITATIONS")))
         .attribute("gsi1sk", string(id.to_string()))
         .attribute("gsi2pk", string(format!("I#{project}#{}", invitation.email)))
@@ -55,13 +61,13 @@ pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Resu
 
 /// Ends an invitation because it is accepted: of all who try, one succeeds.
 pub fn accept(project: &ProjectId, invitation: &Invitation) -> [Write; 2] {
-    let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)");
+    let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
     [redeem_at(code_key(project, invitation)), gone]
 }
 
 /// Ends an invitation because it is revoked.
 fn revoke(project: &ProjectId, invitation: &Invitation) -> [Write; 2] {
-    let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)");
+    let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
     [gone, Write::delete(code_key(project, invitation))]
 }
 

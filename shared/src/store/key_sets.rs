@@ -16,6 +16,7 @@ use super::{Error, Key, Store, Write, entity, integer, string};
 use crate::crypto::digest::Digest;
 use crate::model::id::{KeySetId, ProjectId};
 use crate::model::key_set::{KeyMark, KeySet, NewKeys};
+use crate::model::trail::{Target, TargetKind};
 
 pub fn set_key(project: &ProjectId, id: KeySetId) -> Key {
     Key::new(format!("P#{project}"), format!("KEYS#{id}"))
@@ -24,7 +25,8 @@ pub fn set_key(project: &ProjectId, id: KeySetId) -> Key {
 /// Writes a new set with its keys.
 pub fn create(project: &ProjectId, new: &NewKeys) -> Result<Vec<Write>, Error> {
     let keys = new.secrets.iter().map(|(kind, secret)| Write::create(api_key_key(project, secret), &new.set.api_key(*kind)));
-    [Write::create(set_key(project, new.set.id), &new.set)].into_iter().chain(keys).collect()
+    let set = Write::create(set_key(project, new.set.id), &new.set)?.targets([Target::new(TargetKind::KeySet, new.set.id)]);
+    [Ok(set)].into_iter().chain(keys).collect()
 }
 
 impl Store {
@@ -59,7 +61,7 @@ impl Store {
         let digest = Digest::of(old.expose_secret());
         set.keys.iter_mut().filter(|mark| mark.digest == digest).for_each(|mark| *mark = KeyMark::of(key.kind, new));
         let writes = [
-            Write::put(set_key(project, set.id), &set)?.on("attribute_exists(pk)"),
+            Write::put(set_key(project, set.id), &set)?.on("attribute_exists(pk)").targets([Target::new(TargetKind::KeySet, set.id)]),
             Write::delete(key_key(project, &digest)).on("attribute_exists(pk) AND attribute_not_exists(d.revoked_at)"),
             Write::create(api_key_key(project, new), &key)?,
         ];

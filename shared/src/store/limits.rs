@@ -62,7 +62,7 @@ fn forgotten_at(counter: &Counter) -> Timestamp {
 impl Store {
     /// Counts one; [`Error::Limited`] when the limit is reached.
     pub async fn count(&self, project: &ProjectId, counter: &Counter) -> Result<(), Error> {
-        self.write(count(project, counter)).await
+        self.write_unrecorded(count(project, counter)).await
     }
 
     /// Looks without counting; [`Error::Limited`] when the limit is reached. 1 unit.

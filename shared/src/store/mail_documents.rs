@@ -23,6 +23,7 @@ use crate::model::id::{DocumentId, ProjectId};
 use crate::model::mail_document::{DocumentKind, DocumentLine, MAX_DOCUMENTS, MailDocument};
 use crate::model::outbox::DEFAULT_THEME;
 use crate::model::project::Project;
+use crate::model::trail::Target;
 
 /// A document with the version that a change of it is conditional on; 0 for one that is not in the table.
 #[derive(Debug, Clone)]
@@ -193,7 +194,8 @@ impl Store {
 
     /// Writes a new document; `false` when there are [`MAX_DOCUMENTS`] of its kind.
     pub async fn create_mail_document(&self, project: &ProjectId, kind: DocumentKind, document: &MailDocument) -> Result<bool, Error> {
-        match self.transact([more(project, kind, 1), written(project, kind, document, 0)?]).await {
+        let target = Target::new(kind.into(), document.id);
+        match self.transact([more(project, kind, 1), written(project, kind, document, 0)?.targets([target])]).await {
             Ok(()) => Ok(true),
             Err(Error::Conflict(failed)) if failed.contains(&0) => Ok(false),
             Err(error) => Err(error),

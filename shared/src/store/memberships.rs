@@ -85,6 +85,7 @@ pub fn create(
     is_selected: bool,
 ) -> Result<[Write; 2], Error> {
     let mut write = Write::create(member_key(project, team, user.id), member)?
+        .about(user.id)
         .attribute("gsi1pk", string(sign_up_partition(project, team)))
         .attribute("gsi1sk", string(format!("{}#{}", sortable(user.signed_up_at), user.id)));
     if !grants.is_empty() {

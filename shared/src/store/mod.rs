@@ -29,6 +29,7 @@ pub mod permissions;
 pub mod project_deletion;
 pub mod projects;
 pub mod provider_accounts;
+pub mod record;
 pub mod reseal;
 pub mod retry;
 pub mod sessions;
@@ -36,6 +37,10 @@ pub mod sharded;
 pub mod table;
 pub mod team_deletion;
 pub mod teams;
+pub mod trail;
+pub mod trail_chain;
+pub mod trail_check;
+pub mod trail_list;
 pub mod transfer;
 pub mod user_list;
 pub mod users;
@@ -56,6 +61,7 @@ use serde::de::DeserializeOwned;
 use crate::aws::{Client, Failure, Request};
 use crate::entropy::Entropy;
 use crate::model::limit::Refused;
+use record::Turn;
 use retry::{UNCERTAIN, Waits};
 pub use write::Write;
 
@@ -111,8 +117,8 @@ pub enum Error {
     TooMuch(String),
 }
 
-/// How many items a transaction may write.
-pub const MAX_WRITES: usize = 100;
+/// How many items a transaction may write beside its entry of the trail: DynamoDB takes 100.
+pub const MAX_WRITES: usize = 99;
 
 impl Store {
     pub fn client(&self) -> &Client {
@@ -194,9 +200,20 @@ impl Store {
         Ok(Items(found))
     }
 
-    /// Writes all or nothing, at most 100 items: two units for each KB of each.
+    /// Writes all or nothing, at most [`MAX_WRITES`] items: two units for each KB of each. The first change of a request has its entry of
+    /// the trail with it ([`record`]), which costs as much.
     pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
-        let writes: Vec<Write> = writes.into_iter().collect();
+        let mut writes: Vec<Write> = writes.into_iter().collect();
+        let Some(mut turn) = Turn::of(&writes)? else { return self.transact_unrecorded(writes).await };
+        // At the end, so that the others keep their positions.
+        writes.extend(turn.write());
+        self.transact_unrecorded(writes).await?;
+        turn.made();
+        Ok(())
+    }
+
+    /// The same for what is no change that a trail tells.
+    pub async fn transact_unrecorded(&self, writes: Vec<Write>) -> Result<(), Error> {
         let refusals: Vec<_> = writes.iter().map(Write::refusal).collect();
         let result = self.try_transact(writes).await;
         let Err(Error::Conflict(failed)) = result else { return result };
@@ -213,8 +230,16 @@ impl Store {
         self.client.call(request).await.map(drop).map_err(cancelled)
     }
 
-    /// One conditional write: one unit for each KB.
+    /// One conditional write: one unit for each KB. The first change of a request is a transaction with its entry of the trail.
     pub async fn write(&self, write: Write) -> Result<(), Error> {
+        let Some(mut turn) = Turn::of(std::slice::from_ref(&write))? else { return self.write_unrecorded(write).await };
+        self.transact_unrecorded([write].into_iter().chain(turn.write()).collect()).await?;
+        turn.made();
+        Ok(())
+    }
+
+    /// The same for what is no change that a trail tells: counters, times of last use, what a worker moves on.
+    pub async fn write_unrecorded(&self, write: Write) -> Result<(), Error> {
         let (mark, refusal) = (self.entropy.uuid().to_string(), write.refusal());
         let write = write.marked(&mark);
         match write.clone().send(self).await {

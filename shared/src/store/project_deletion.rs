@@ -2,7 +2,7 @@
 //!
 //! One transaction ends it: the project itself goes, and every request reads it, so that from then on its keys open nothing, and nobody
 //! finds it. The same transaction notes what a worker is left to do ([`super::endings`]): everything that the lists of the project lead to, user by
-//! user, team by team and month by month, what a list is made of last, so that whatever interrupts it leaves a list of what is to do. What
+//! user, team by team, month by month and day by day, what a list is made of last, so that whatever interrupts it leaves a list of what is to do. What
 //! no list has, codes and counters, states of sign-ins and tokens of users that were deleted before, has a TTL and expires: the latest after
 //! 367 days, and codes within a week.
 //!
@@ -25,9 +25,13 @@ use super::projects::{line_key, owned_key, project_key};
 use super::provider_accounts::account_claim_key;
 use super::teams::TEAM_SHARDS;
 use super::users::{USER_SHARDS, email_claim_key};
-use super::{Error, Item, Key, MAX_WRITES, Store, Write, broadcasts, entity, invitations, key_of, sessions, string, teams, users};
+use super::{
+    Error, Item, Key, MAX_WRITES, Store, Write, broadcasts, entity, invitations, key_of, record, sessions, string, teams, trail,
+    trail_chain, users,
+};
 use crate::model::id::{ProjectId, SessionId, TeamId};
 use crate::model::project::Project;
+use crate::model::trail::MAX_RETENTION_DAYS;
 use crate::model::user::User;
 
 /// How long after its end a project may still be written to: longer than any request lives.
@@ -65,6 +69,7 @@ impl Store {
         let gone = Write::delete(project_key(&project.id)).on("attribute_exists(pk)");
         let others = [Write::delete(line_key(&project.id)), ending.note()?];
         let link = owner.map(|team| Write::delete(owned_key(team, &project.id)));
+        record::on_end_of(project);
         self.transact([gone].into_iter().chain(others).chain(link)).await
     }
 
@@ -74,9 +79,12 @@ impl Store {
         // In boxes, as futures of futures are more than the compiler follows.
         let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard).boxed()));
         let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard).boxed()));
-        let others = async { tokio::try_join!(purger.ending_teams(), purger.mails(since, now), purger.fixed_partitions()) }.boxed();
-        let (users, teams, ((), mails, ())) = tokio::try_join!(users, teams, others)?;
-        let is_done = mails && users.into_iter().chain(teams).all(|is_done| is_done);
+        let others = async {
+            tokio::try_join!(purger.ending_teams(), purger.mails(since, now), purger.trail(since, now), purger.fixed_partitions())
+        };
+        let others = others.boxed();
+        let (users, teams, ((), mails, trail, ())) = tokio::try_join!(users, teams, others)?;
+        let is_done = mails && trail && users.into_iter().chain(teams).all(|is_done| is_done);
         Ok(match (is_done, purger.found.into_inner()) {
             (false, _) => Purge::Unfinished,
             (true, 0) => Purge::Nothing,
@@ -217,12 +225,33 @@ impl Purger<'_> {
         }
     }
 
-    /// Deletes what is in partitions of the project that are known by name: keys, mail documents, quotas and counters.
+    /// Deletes the trail day by day, newest first. What is older than it may be kept has expired.
+    async fn trail(&self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
+        let kept = now.checked_sub(SignedDuration::from_hours(24 * i64::from(MAX_RETENTION_DAYS))).unwrap_or(since);
+        let (first, last) = (trail::day(since.max(kept)), trail::day(now));
+        let days = last.until(first).map_or(0, |span| i64::from(span.get_days().unsigned_abs()));
+        let days = (0..=days).filter_map(|ago| last.checked_sub(SignedDuration::from_hours(24 * ago)).ok());
+        let deleted = days.map(|day| {
+            async move {
+                if !self.has_time() {
+                    return Ok(false);
+                }
+                self.count(self.delete(self.keys_of(&trail::day_partition(self.project, day)).await?).await?);
+                Ok::<_, Error>(true)
+            }
+            .boxed()
+        });
+        let done: Vec<bool> = futures_util::stream::iter(deleted).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
+        Ok(done.into_iter().all(|is_done| is_done))
+    }
+
+    /// Deletes what is in partitions of the project that are known by name: keys, mail documents, quotas, counters and links.
     async fn fixed_partitions(&self) -> Result<(), Error> {
         let counters = (0..COUNT_SHARDS).map(|shard| deliveries::partition(self.project, shard));
         let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));
         let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;
-        let deleted = try_join_all(counters.chain(others).map(delete)).await?;
+        let links = [trail_chain::partition(self.project)];
+        let deleted = try_join_all(counters.chain(others).chain(links).map(delete)).await?;
         self.count(deleted.into_iter().sum());
         Ok(())
     }

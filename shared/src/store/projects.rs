@@ -21,6 +21,7 @@ use crate::crypto::password::Hash;
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::key_set::NewKeys;
 use crate::model::project::{ApiKey, Project};
+use crate::model::trail::{Target, TargetKind};
 
 /// A project with the version that a change of it is conditional on.
 #[derive(Debug, Clone)]
@@ -101,7 +102,7 @@ impl Store {
         let writes = [
             teams::exists(&internal, team),
             memberships::is_member(&internal, team, owner),
-            project_write,
+            project_write.targets([Target::new(TargetKind::Team, team), Target::new(TargetKind::Project, &project.id)]),
             line,
             Write::put(owned_key(team, &project.id), &project.id)?,
         ];
@@ -150,7 +151,7 @@ impl Store {
             .on("attribute_exists(pk) AND (attribute_not_exists(d.dearest_bcrypt_cost) OR d.dearest_bcrypt_cost < :cost)")
             .value(":cost", integer(cost))
             .value(":one", integer(1));
-        match self.write(note).await {
+        match self.write_unrecorded(note).await {
             Ok(()) | Err(Error::Conflict(_)) => Ok(()),
             Err(error) => Err(error),
         }

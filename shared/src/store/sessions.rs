@@ -18,6 +18,7 @@ use crate::crypto::digest::Digest;
 use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::place::Place;
 use crate::model::session::{Amr, Session};
+use crate::model::trail::Event;
 
 /// Whose refresh token it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +43,7 @@ pub(super) fn claim_partition(project: &ProjectId, id: SessionId) -> String {
 pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<[Write; 2], Error> {
     let claim = TokenClaim { user_id: session.user_id, session_id: session.id };
     Ok([
-        Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at),
+        Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at).begins(session),
         Write::create(token_key(project, token), &claim)?
             .expires(session.expires_at)
             .attribute("gsi1pk", string(claim_partition(project, session.id)))
@@ -54,6 +55,9 @@ pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> R
 pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: Timestamp) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.authenticated_at = :now, d.amr = :amr")
         .on("attribute_exists(pk)")
+        .about(session.user_id)
+        .tells([Event::Reauthenticated])
+        .proved_by(amr)
         .value(":now", integer(now.as_millisecond()))
         .entity(":amr", &amr)
 }
@@ -99,9 +103,10 @@ impl Store {
         }
     }
 
-    /// Ends one session; `false` when there was none.
-    pub async fn end_session(&self, project: &ProjectId, user: UserId, id: SessionId) -> Result<bool, Error> {
-        match self.write(Write::delete(session_key(project, user, id)).on("attribute_exists(pk)")).await {
+    /// Ends one session, as `event` tells it; `false` when there was none.
+    pub async fn end_session(&self, project: &ProjectId, user: UserId, id: SessionId, event: Event) -> Result<bool, Error> {
+        let end = Write::delete(session_key(project, user, id)).on("attribute_exists(pk)").about(user).tells([event]);
+        match self.write(end).await {
             Ok(()) => Ok(true),
             Err(Error::Conflict(_)) => Ok(false),
             Err(error) => Err(error),

@@ -18,6 +18,7 @@ use super::sharded::{Listing, Page, size};
 use super::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
 use crate::model::id::{ProjectId, TeamId};
 use crate::model::team::{NAMELESS, Team};
+use crate::model::trail::{Target, TargetKind};
 use crate::model::user::User;
 
 /// Over how many partitions the list of a project's teams is spread.
@@ -61,6 +62,7 @@ impl TeamRow {
 pub fn create(project: &ProjectId, team: &Team) -> Result<Write, Error> {
     let shard = team.id.uuid().as_bytes()[15] % TEAM_SHARDS;
     Ok(Write::create(team_key(project, team.id), team)?
+        .targets([Target::new(TargetKind::Team, team.id)])
         .attribute("version", integer(1))
         .attribute("joins", integer(0))
         .attribute("gsi1pk", string(list_partition(project, shard)))
@@ -100,7 +102,7 @@ impl Store {
             .value(":nameless", string(NAMELESS))
             .value(":nobody", integer(0))
             .value(":one", integer(1));
-        match self.write(rename).await {
+        match self.write_unrecorded(rename).await {
             Ok(()) | Err(Error::Conflict(_)) => {}
             Err(error) => tracing::warn!(%error, "a personal team keeps the name of an anonymous user's"),
         }

@@ -97,7 +97,7 @@ impl Store {
     }
 }
 
-fn write_item(item: Item) -> Result<String, Error> {
+pub(super) fn write_item(item: Item) -> Result<String, Error> {
     let line = Line { item: item.into_iter().map(|(name, value)| Ok((name, typed(value)?))).collect::<Result<_, Error>>()? };
     serde_json::to_string(&line).map_err(|error| Error::Refused(error.to_string()))
 }

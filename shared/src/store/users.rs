@@ -20,6 +20,7 @@ use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::mfa::Totp;
 use crate::model::outbox::Category;
 use crate::model::project::SendingProject;
+use crate::model::trail::Event;
 use crate::model::user::{Channel, MAX_WRONG_PASSWORDS, User};
 
 /// Over how many partitions the list of a project's users is spread.
@@ -81,6 +82,8 @@ impl UserRow {
 /// Writes a new user.
 pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
     Ok(Write::create(user_key(project, user.id), user)?
+        .about(user.id)
+        .tells([Event::Created])
         .attribute("version", integer(1))
         .attribute("last_active_at", integer(user.signed_up_at.as_millisecond()))
         .attribute("gsi1pk", string(list_partition(project, shard(user.id))))
@@ -91,6 +94,7 @@ pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
 pub fn replace(project: &ProjectId, user: &User, version: u64) -> Result<Write, Error> {
     Ok(Write::update(user_key(project, user.id), "SET d = :d, version = :new, gsi1sk = :position")
         .on("version = :old")
+        .about(user.id)
         .entity(":d", user)?
         .value(":old", integer(version))
         .value(":new", integer(version + 1))
@@ -129,6 +133,7 @@ pub fn use_totp_step(project: &ProjectId, user: &User, totp: &Totp, step: u64) -
     );
     Ok(Write::update(user_key(project, user.id), "SET d.totp.last_step = :step, version = version + :one")
         .on(unchanged)
+        .about(user.id)
         .value(":credentials", integer(user.credential_epoch))
         .entity(":secret", &totp.secret)?
         .value(":step", integer(step))
@@ -178,6 +183,7 @@ pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_ref
     let refused: Vec<Category> = Some(category).filter(|category| is_refused && category.can_be_refused()).into_iter().collect();
     Ok(Write::update(user_key(project, user), "SET d.refused_categories = :refused, version = version + :one")
         .on("attribute_exists(pk)")
+        .about(user)
         .entity(":refused", &refused)?
         .value(":one", integer(1)))
 }

@@ -9,9 +9,13 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, ReturnValue, TransactWriteItem, Update};
 use serde::Serialize;
 
+use super::record::Told;
 use super::{Error, Item, Key, Store, failure, integer, is_uncertain, string};
 use crate::aws::Failure;
+use crate::model::id::UserId;
 use crate::model::limit::Refused;
+use crate::model::session::{Amr, Session};
+use crate::model::trail::{Event, Target};
 
 /// The attribute of the last write that was made alone.
 const MARK: &str = "mark";
@@ -25,6 +29,7 @@ pub struct Write {
     values: Item,
     names: HashMap<String, String>,
     refusal: Option<Refused>,
+    told: Told,
 }
 
 #[derive(Debug, Clone)]
@@ -37,7 +42,7 @@ enum Kind {
 
 impl Write {
     fn new(key: Key, kind: Kind) -> Self {
-        Self { key, kind, condition: None, values: Item::new(), names: HashMap::new(), refusal: None }
+        Self { key, kind, condition: None, values: Item::new(), names: HashMap::new(), refusal: None, told: Told::default() }
     }
 
     /// Puts an item that is not there yet.
@@ -98,6 +103,45 @@ impl Write {
 
     pub(super) fn refusal(&self) -> Option<Refused> {
         self.refusal
+    }
+
+    /// Says in the trail whose account it changes.
+    pub fn about(mut self, user: impl Into<Option<UserId>>) -> Self {
+        self.told.about(user.into());
+        self
+    }
+
+    /// Says in the trail what it does to the account.
+    pub fn tells(mut self, events: impl IntoIterator<Item = Event>) -> Self {
+        self.told.events(events);
+        self
+    }
+
+    /// Says in the trail how its user was proved to be there.
+    pub(super) fn proved_by(mut self, amr: &[Amr]) -> Self {
+        self.told.method(amr);
+        self
+    }
+
+    /// Says in the trail that it begins a session.
+    pub(super) fn begins(mut self, session: &Session) -> Self {
+        self.told.session(session);
+        self
+    }
+
+    /// Says in the trail what else it is about.
+    pub fn targets(mut self, targets: impl IntoIterator<Item = Target>) -> Self {
+        self.told.targets(targets);
+        self
+    }
+
+    pub(super) fn told(&self) -> &Told {
+        &self.told
+    }
+
+    /// Whether it is more than a look.
+    pub(super) fn changes_something(&self) -> bool {
+        !matches!(self.kind, Kind::Check)
     }
 
     /// Sets a value to an entity.

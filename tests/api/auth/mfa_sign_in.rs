@@ -12,7 +12,7 @@ const PATH: &str = "/api/v1/auth/mfa/sign-in";
 const ME: &str = "/api/v1/users/me";
 const SECRET: &[u8] = b"a secret of an app";
 
-pub(super) fn now_code(app: &TestApp) -> String {
+pub(crate) fn now_code(app: &TestApp) -> String {
     authenticator_code(SECRET, app.now().as_second())
 }
 
@@ -23,7 +23,7 @@ fn wrong_code(app: &TestApp) -> String {
 }
 
 /// Signs up, and sets up an authenticator app as the SDK does.
-pub(super) async fn user_with_app(app: &TestApp, email: &str) -> SignedIn {
+pub(crate) async fn user_with_app(app: &TestApp, email: &str) -> SignedIn {
     let user = app.sign_up(email).await;
     let answer = app.signed_in(&user).patch(ME, json!({ "totp_secret_base64": STANDARD.encode(SECRET) })).await;
     assert_eq!((answer.status(), &answer.json()["requires_totp_mfa"]), (200, &json!(true)));
@@ -35,7 +35,7 @@ async fn password_sign_in(app: &TestApp, email: &str) -> Answer {
 }
 
 /// Signs in with the password, and gives the attempt code.
-pub(super) async fn attempt(app: &TestApp, email: &str) -> String {
+pub(crate) async fn attempt(app: &TestApp, email: &str) -> String {
     let details = assert_error(&password_sign_in(app, email).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
     details["attempt_code"].as_str().unwrap().to_owned()
 }

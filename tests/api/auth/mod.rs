@@ -3,7 +3,7 @@
 pub(crate) mod account_notices;
 mod anonymous;
 mod connected_accounts;
-mod mfa_sign_in;
+pub(crate) mod mfa_sign_in;
 mod new_sign_in;
 mod oauth_accounts;
 mod oauth_authorize;

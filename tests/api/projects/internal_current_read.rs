@@ -26,6 +26,7 @@ async fn an_administrator_reads_all_settings() {
             "password_min_length": 8, "team_creator_default_permissions": [{ "id": "team_admin" }],
             "team_member_default_permissions": [{ "id": "team_member" }], "user_default_permissions": [],
             "session_max_age_seconds": 365 * 86_400, "session_max_idle_seconds": 30 * 86_400, "reauthentication_max_age_seconds": 0,
+            "audit_log_retention_days": 90,
         },
     });
     assert_eq!((answer.status(), answer.json()), (200, expected));

@@ -123,7 +123,8 @@ impl Flow<'_> {
                 };
                 let (code, mut writes) = self.code(Holder { user_id: user, epoch }, false)?;
                 writes.push(check);
-                written(self.app.store.transact(writes).await, code)
+                // The sign-in is told when the code is redeemed.
+                written(self.app.store.transact_unrecorded(writes).await, code)
             }
             Decision::Attach(user) if self.authorization.purpose == Purpose::Link => self.pending(user, PendingChange::Link).await,
             Decision::Upgrade { user, email_signs_in } => {
@@ -204,7 +205,8 @@ impl Flow<'_> {
         let is_new_user = matches!(change, PendingChange::Upgrade { .. });
         let holder = Holder { user_id: user, epoch: self.authorization.epoch };
         let (code, create) = self.code_with(holder, is_new_user, Some(pending))?;
-        written(self.app.store.transact([create, users::at_epoch(&self.project.id, user, holder.epoch)]).await, code)
+        let writes = vec![create, users::at_epoch(&self.project.id, user, holder.epoch)];
+        written(self.app.store.transact_unrecorded(writes).await, code)
     }
 
     async fn read(&self) -> Result<Known, Error> {

@@ -22,6 +22,7 @@ use shared::oauth::catalog::{self, Identity};
 use shared::oauth::exchange::{Grant, Peer};
 use shared::oauth::outgoing::Fault;
 use shared::product_api::{Error, KnownError, limits};
+use shared::store::record;
 use url::Url;
 
 use crate::oauth_callback::ProviderAnswer;
@@ -79,7 +80,9 @@ async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
     let count = limits::by_address(app, &project, Rule::Code, &caller.place);
     let ((), authorization, row) = futures_util::try_join!(count, app.store.take_authorization(state), app.store.project(&project))?;
-    Ok(authorization.filter(|authorization| authorization.project_id == project).zip(row.map(|row| row.project)))
+    let taken = authorization.filter(|authorization| authorization.project_id == project).zip(row.map(|row| row.project));
+    taken.iter().for_each(|(_, project)| record::on(project));
+    Ok(taken)
 }
 
 async fn end(

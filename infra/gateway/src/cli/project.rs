@@ -11,6 +11,7 @@ use shared::model::line;
 use shared::model::project::Project;
 use shared::model::project_patch::{ProjectPatch, Secrets};
 use shared::model::project_view::AdminProject;
+use shared::model::trail;
 use shared::product_api::input::Problems;
 use shared::store;
 use shared::store::project_deletion::Purge;
@@ -101,7 +102,8 @@ async fn create(tools: &Tools, name: &str, id: Option<String>) -> anyhow::Result
 async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role) -> anyhow::Result<()> {
     line::check(&project.display_name, line::NAME).context("a project needs a name")?;
     let set = keys.set(&tools.entropy, "Made with the project", project.created_at);
-    match tools.store.create_project(project, &set).await {
+    let create = tools.store.create_project(project, &set);
+    match tools.recorded("gateway-project-create", project, Vec::new(), create).await {
         Ok(()) => print!("{}", keys.lines(role)),
         Err(store::Error::Conflict(_)) => bail!("there is a project {} already", project.id),
         Err(error) => return Err(error.into()),
@@ -127,7 +129,8 @@ async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Res
         bail!("{:?} is not the id of the project: nothing was deleted", confirmed.trim());
     }
     let now = tools.clock.now();
-    match tools.store.end_project(&project, now).await {
+    let end = tools.store.end_project(&project, now);
+    match tools.recorded("gateway-project-delete", &project, Vec::new(), end).await {
         Ok(()) => {}
         Err(store::Error::Conflict(_)) => bail!("somebody else deleted the project at the same time"),
         Err(error) => return Err(error.into()),
@@ -160,9 +163,12 @@ async fn new_keys(tools: &Tools, id: &str) -> anyhow::Result<()> {
 
 async fn set(tools: &Tools, id: &str, settings: &[String]) -> anyhow::Result<()> {
     let row = find(tools, id).await?;
-    let patch = deserr::deserialize::<ProjectPatch, _, Problems>(patch(settings)?).map_err(|problems| anyhow!("{problems}"))?;
+    let patch = patch(settings)?;
+    let fields = trail::fields(&patch);
+    let patch = deserr::deserialize::<ProjectPatch, _, Problems>(patch).map_err(|problems| anyhow!("{problems}"))?;
     let project = patch.apply(row.project, &Secrets { sealer: &tools.sealer, entropy: &tools.entropy })?;
-    match tools.store.update_project(&project, row.version).await {
+    let update = tools.store.update_project(&project, row.version);
+    match tools.recorded("gateway-project-set", &project, fields, update).await {
         Ok(()) => show(&project),
         Err(store::Error::Conflict(_)) => bail!("somebody else changed the project at the same time: look, and try again"),
         Err(error) => Err(error.into()),

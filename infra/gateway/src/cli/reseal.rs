@@ -1,11 +1,14 @@
-//! `gateway reseal`: seals with the current deployment secret what is sealed with the previous one, before that one is forgotten.
+//! `gateway reseal`: seals with the current deployment secret what is sealed with the previous one, before that one is forgotten, and
+//! authenticates the links of trails with it.
 //!
-//! It may be stopped at any moment and started again: what is sealed with the current secret is left alone. Requests may go on meanwhile, as
-//! long as everything that answers them has the current secret.
+//! It may be stopped at any moment and started again: what is of the current secret is left alone. Requests may go on meanwhile, as long as
+//! everything that answers them has the current secret.
 
 use anyhow::ensure;
 use futures_util::{StreamExt as _, TryStreamExt as _};
+use shared::crypto::trail_keys::TrailKeys;
 use shared::store::reseal::Resealed;
+use shared::store::{self, Item};
 
 use super::Tools;
 use super::transfer::bar;
@@ -15,24 +18,35 @@ const PARALLEL: usize = 32;
 
 pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
     let bar = bar("looked at", tools.store.estimate().await?, 0);
-    let (mut all, mut after) = (Resealed::default(), None);
+    let keys = TrailKeys::new(&tools.secret);
+    let (mut sealed, mut links, mut after) = (Resealed::default(), Resealed::default(), None);
     loop {
         let (items, next) = tools.store.items(after).await?;
         let items = futures_util::stream::iter(items.into_iter().map(|item| async {
-            let resealed = tools.store.reseal(&tools.sealer, item).await;
+            let renewed = renew(tools, &keys, item).await;
             bar.inc(1);
-            resealed
+            renewed
         }));
-        all = items.buffer_unordered(PARALLEL).try_fold(all, |all, resealed| async { Ok(all.and(resealed)) }).await?;
+        let both = items.buffer_unordered(PARALLEL);
+        (sealed, links) = both.try_fold((sealed, links), |all, one| async { Ok((all.0.and(one.0), all.1.and(one.1))) }).await?;
         after = next;
         if after.is_none() {
             break;
         }
     }
     bar.finish_and_clear();
-    let Resealed { anew, current, lost } = all;
-    println!("Sealed anew: {anew}; sealed with the current secret already: {current}");
-    let first = lost.first().map(String::as_str).unwrap_or_default();
-    ensure!(lost.is_empty(), "{} sealed values open with neither secret, as that of {first}; they were left as they are", lost.len());
+    println!("Sealed anew: {}; sealed with the current secret already: {}", sealed.anew, sealed.current);
+    println!("Links of trails authenticated anew: {}; with the current secret already: {}", links.anew, links.current);
+    let first = |lost: &[String]| lost.first().cloned().unwrap_or_default();
+    let (count, of) = (sealed.lost.len(), first(&sealed.lost));
+    ensure!(count == 0, "{count} sealed values open with neither secret, as that of {of}; they were left as they are");
+    let (count, of) = (links.lost.len(), first(&links.lost));
+    ensure!(count == 0, "{count} links of trails are of neither secret, as {of}; they were left as they are");
     Ok(())
+}
+
+/// Seals an item anew, and authenticates it anew when it is a link of a trail.
+async fn renew(tools: &Tools, keys: &TrailKeys, item: Item) -> Result<(Resealed, Resealed), store::Error> {
+    let link = tools.store.authenticate_anew(keys, &item).await?;
+    Ok((tools.store.reseal(&tools.sealer, item).await?, link))
 }

@@ -103,7 +103,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let saved = Saved::read(keys_file.as_deref());
     let (keys, internal) = (Keys::choose(&saved, &entropy)?, Keys::choose_internal(&saved, &entropy)?);
     let is_new = keys.install(&engine.store(), &clock, &entropy).await?;
-    internal.replace_saved(Role::Internal, &saved, &engine.store()).await?;
+    internal.replace_saved(Role::Internal, &saved, &engine.store(), &clock, &entropy).await?;
     internal.install(&engine.store(), &clock, &entropy).await?;
     if let Some(file) = &keys_file {
         saved.write(file, [(&keys, Role::First), (&internal, Role::Internal)])?;
@@ -252,6 +252,8 @@ async fn serve(
     let (stop, stopped) = watch::channel(false);
     let worker = service.spawn_worker(smtp, sends_alone, stopped.clone());
     service.spawn_endings(stopped.clone());
+    let trail = service.spawn_trail(stopped.clone());
+    service.spawn_sweeps(stopped.clone());
     if let Some(tables) = tables {
         tokio::spawn(tables.run(stopped.clone()));
     }
@@ -260,11 +262,12 @@ async fn serve(
     println!("Stopping: running requests finish");
     stop.send_replace(true);
     // A client that keeps its request open does not keep the gateway: the data is safe at every moment.
-    let finished = async { (server.await, worker.await) };
+    let finished = async { (server.await, worker.await, trail.await) };
     match tokio::time::timeout(GRACE, finished).await {
-        Ok((served, worked)) => {
+        Ok((served, worked, linked)) => {
             served.context("the server failed")?;
-            worked.context("the outbox worker failed")
+            worked.context("the outbox worker failed")?;
+            linked.context("the worker of trails failed")
         }
         Err(_) => Ok(()),
     }

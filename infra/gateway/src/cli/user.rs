@@ -49,7 +49,8 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
     user.add_primary_email(&app.entropy, email.clone(), true);
     user.password = Some(app.hasher.hash(&app.entropy, password.secret()).await);
     let gifts = welcome(&app, &project, &mut user)?;
-    match app.store.create_account(id, &user, gifts).await? {
+    let create = app.store.create_account(id, &user, gifts);
+    match tools.recorded("gateway-user-create", &project, Vec::new(), create).await? {
         Outcome::Done => {}
         Outcome::EmailTaken(_) => bail!("somebody signs in with {email} at {id} already"),
         Outcome::AccountTaken(_) | Outcome::Changed => bail!("the project changed at the same time: try again"),

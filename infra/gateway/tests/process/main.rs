@@ -1,6 +1,7 @@
 //! The gateway as people run it: the binary, its ports, its folder, its signals and its command line.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
+mod audit;
 mod aws;
 mod commands;
 mod connections;

@@ -19,6 +19,7 @@ use crate::model::project::{MergeStrategy, Project, ProjectConfig, SessionSettin
 use crate::model::project_patch::{ConfigPatch, PermissionInput, ProjectPatch, Secrets};
 use crate::model::sign_up_rule::DefaultAction;
 use crate::model::theme::ThemeId;
+use crate::model::trail::RETENTION_DAYS;
 use crate::product_api::input::Problems;
 
 /// The values of a configuration that says nothing, but for what is none then.
@@ -41,6 +42,7 @@ pub(super) fn defaults() -> Value {
         "teams": { "createPersonalTeamOnSignUp": false, "allowClientTeamCreation": false, "allowMemberInvitations": true },
         "onboarding": { "requireEmailVerification": false },
         "apiKeys": { "enabled": { "user": false, "team": false } },
+        "auditLog": { "retentionDays": RETENTION_DAYS },
         "emails": {
             "server": {
                 "isShared": true, "provider": "smtp", "host": null, "port": null, "username": null, "senderName": null, "senderEmail": null,
@@ -70,6 +72,8 @@ struct Document {
     onboarding: Onboarding,
     #[deserr(default)]
     api_keys: ApiKeys,
+    #[deserr(default)]
+    audit_log: AuditLog,
     #[deserr(default)]
     emails: Emails,
     #[deserr(default)]
@@ -212,6 +216,13 @@ struct ApiKeysEnabled {
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
+struct AuditLog {
+    #[deserr(default)]
+    retention_days: Option<u16>,
+}
+
+#[derive(Default, Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
 struct Emails {
     #[deserr(default)]
     server: Server,
@@ -282,7 +293,7 @@ impl Document {
     }
 
     fn into_patch(self) -> Result<ConfigPatch, Problems> {
-        let Self { project, auth, domains, users, teams, onboarding, api_keys, emails, rbac } = self;
+        let Self { project, auth, domains, users, teams, onboarding, api_keys, audit_log, emails, rbac } = self;
         let (permissions, sessions) = (rbac.default_permissions, SessionSettings::default());
         let providers = auth.oauth.providers.0.into_iter().map(|(id, provider)| provider.into_input(id)).collect::<Result<_, _>>()?;
         let notices = Notices::read(emails.notices)?;
@@ -305,6 +316,7 @@ impl Document {
             session_max_age_seconds: Some(auth.sessions.max_age_seconds.unwrap_or(sessions.max_age_seconds)),
             session_max_idle_seconds: Some(auth.sessions.max_idle_seconds.unwrap_or(sessions.max_idle_seconds)),
             reauthentication_max_age_seconds: Some(auth.reauthentication.max_age_seconds),
+            audit_log_retention_days: Some(audit_log.retention_days.unwrap_or(RETENTION_DAYS)),
             oauth_account_merge_strategy: Some(auth.oauth.account_merge_strategy),
             sign_up_rules: Some(auth.sign_up_rules.0.into_iter().map(|(id, rule)| rule.into_rule(id)).collect()),
             sign_up_rules_default_action: Some(auth.sign_up_rules_default_action),

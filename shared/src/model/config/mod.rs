@@ -80,6 +80,7 @@ impl Config {
             },
             "onboarding": { "requireEmailVerification": config.require_email_verification },
             "apiKeys": { "enabled": { "user": config.allow_user_api_keys, "team": config.allow_team_api_keys } },
+            "auditLog": { "retentionDays": config.audit_log_retention_days },
             "emails": {
                 "server": {
                     "isShared": email.sender_email.is_none(),

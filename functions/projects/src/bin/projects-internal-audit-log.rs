@@ -1,0 +1,7 @@
+//! Lambda of [`internal_audit_log`](projects_functions::internal_audit_log).
+use projects_functions::internal_audit_log::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,209 @@
+//! `GET /api/v1/internal/audit-log`: what happened to the project and its accounts, newest first, as pages or as JSON lines.
+//!
+//! Entries are listed day by day, those of a user by an index. A search passes over a bounded number of them for each page: a page may be
+//! short, or empty, and have a `next_cursor` nevertheless; who follows it misses nothing.
+
+use std::str::FromStr;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
+use jiff::Timestamp;
+use serde::Serialize;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, Query};
+use shared::http::describe::{Describe, Described, Description};
+use shared::http::{Json, JsonLines, Route};
+use shared::model::id::UserId;
+use shared::model::trail::{Actor, Entry, Event};
+use shared::model::trail_view::AuditEntry;
+use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::{Access, Admin, Error, Input, KnownError, cursor};
+use shared::store::trail_list::TrailListing;
+use url::form_urlencoded::Serializer;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+pub const ROUTE: Route = Route::get("projects-internal-audit-log", "/api/v1/internal/audit-log")
+    .summary("Lists what happened to the project and its accounts, newest first")
+    .table(&[BatchGetItem, Query])
+    .errors(&["INVALID_CURSOR"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct AuditQuery {
+    /// Entries about this user alone.
+    #[deserr(default)]
+    user_id: Option<UserId>,
+    /// Entries of whoever has this id alone: a user, an operator or a set of API keys.
+    #[schema(value_type = Option<Uuid>)]
+    #[deserr(default)]
+    actor: Option<UserId>,
+    /// Entries of this operation alone, by its name, as in `auth-password-sign-in`.
+    #[deserr(default)]
+    operation: Option<String>,
+    /// Entries with this event alone.
+    #[deserr(default)]
+    event: Option<Event>,
+    /// The time (RFC 3339) of the oldest entry. Send a `+` as `%2B`.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    #[deserr(default)]
+    from: Option<Param<Time>>,
+    /// Entries before this time (RFC 3339).
+    #[schema(value_type = Option<String>, format = DateTime)]
+    #[deserr(default)]
+    until: Option<Param<Time>>,
+    /// 1 to 100; 50 by default.
+    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
+    #[deserr(default)]
+    limit: Option<Param<usize>>,
+    /// The `next_cursor` of the page before, with the same filters.
+    #[deserr(default)]
+    cursor: Option<String>,
+    /// `jsonl`: an entry on each line, and the next page in the header `Link`.
+    #[deserr(default)]
+    format: Option<Format>,
+}
+
+/// How entries are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[deserr(rename_all = lowercase)]
+pub enum Format {
+    Json,
+    Jsonl,
+}
+
+/// A time of RFC 3339.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Time(Timestamp);
+
+impl FromStr for Time {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self).map_err(|_| "must be a time of RFC 3339, as in 2026-01-01T12:00:00Z; a + is sent as %2B")
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct AuditLog {
+    /// A search may give pages that are short, or empty, before the last.
+    items: Vec<AuditEntry>,
+    is_paginated: bool,
+    pagination: Pagination,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Pagination {
+    /// Opaque; `null` on the last page.
+    next_cursor: Option<String>,
+}
+
+/// A page in the format that was asked for.
+pub enum Page {
+    Json(Json<AuditLog>),
+    Lines(JsonLines<AuditEntry>),
+}
+
+impl IntoResponse for Page {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Json(page) => page.into_response(),
+            Self::Lines(lines) => lines.into_response(),
+        }
+    }
+}
+
+impl Describe for Page {
+    fn describe(description: &mut Description) {
+        description.answer = Some(Described::of::<AuditLog>());
+        description.text = Some(JsonLines::<AuditEntry>::MEDIA_TYPE);
+    }
+}
+
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 100;
+/// How many entries a search reads at once.
+const READ_AT_ONCE: usize = 250;
+/// Longest name that an operation can have.
+const MAX_NAME: usize = 64;
+
+pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { query, .. }: Input<Ignored, AuditQuery>) -> Result<Page, Error> {
+    let limit = query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0);
+    check(limit, &query)?;
+    let (project, list) = (&access.project, list(&query));
+    let after: Option<String> = query.cursor.as_deref().map(|cursor| cursor::decode(&app, &project.id, &list, cursor)).transpose()?;
+    let is_search = query.actor.is_some() || query.operation.is_some() || query.event.is_some();
+    let listing = TrailListing {
+        user: query.user_id,
+        from: query.from.map_or(project.created_at, |from| from.0.0.max(project.created_at)),
+        until: query.until.map(|until| until.0.0),
+        after: after.as_deref(),
+        limit,
+        read: if is_search { READ_AT_ONCE } else { limit + 1 },
+        now: app.clock.now(),
+    };
+    let page = app.store.trail(&project.id, listing, |entry| is_wanted(&query, entry)).await?;
+    let next_cursor = page.next.map(|next| cursor::encode(&app, &project.id, &list, &next)).transpose()?;
+    let items: Vec<AuditEntry> = page.rows.into_iter().map(AuditEntry::from).collect();
+    if query.format == Some(Format::Jsonl) {
+        let next = next_cursor.map(|cursor| format!("{}?{}", ROUTE.path, next_query(&query, limit, &cursor)));
+        return Ok(Page::Lines(JsonLines { items, next }));
+    }
+    Ok(Page::Json(Json(AuditLog { items, is_paginated: true, pagination: Pagination { next_cursor } })))
+}
+
+fn check(limit: usize, query: &AuditQuery) -> Result<(), KnownError> {
+    let problem = |path: &str, message: &str| Err(Problems::one(path, message).into_error("GET", ROUTE.path));
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return problem("query.limit", "must be from 1 to 100");
+    }
+    let is_name = |text: &str| {
+        let is_of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(is_of_name)
+    };
+    if query.operation.as_deref().is_some_and(|name| !is_name(name)) {
+        return problem("query.operation", "must be the name of an operation, as in auth-password-sign-in");
+    }
+    if query.from.zip(query.until).is_some_and(|(from, until)| from.0 >= until.0) {
+        return problem("query.from", "must be before until");
+    }
+    Ok(())
+}
+
+fn is_wanted(query: &AuditQuery, entry: &Entry) -> bool {
+    query.actor.is_none_or(|actor| id_of(entry.actor) == Some(actor.uuid()))
+        && query.operation.as_deref().is_none_or(|operation| operation == entry.operation)
+        && query.event.is_none_or(|event| entry.events.contains(&event))
+}
+
+fn id_of(actor: Actor) -> Option<Uuid> {
+    match actor {
+        Actor::User { user_id, .. } | Actor::Operator { user_id } => Some(user_id.uuid()),
+        Actor::Key { key_set_id, .. } => Some(key_set_id.uuid()),
+        Actor::Anonymous | Actor::System => None,
+    }
+}
+
+/// What a cursor belongs to: the list with these filters.
+fn list(query: &AuditQuery) -> String {
+    let times = (query.from.map(|from| from.0), query.until.map(|until| until.0));
+    serde_json::json!(["audit-log", query.user_id, query.actor, query.operation, query.event, times.0, times.1]).to_string()
+}
+
+/// The query of the page after, in the same format.
+fn next_query(query: &AuditQuery, limit: usize, cursor: &str) -> String {
+    let event = query.event.and_then(|event| serde_json::to_value(event).ok());
+    let optional = [
+        ("user_id", query.user_id.map(|id| id.to_string())),
+        ("actor", query.actor.map(|id| id.to_string())),
+        ("operation", query.operation.clone()),
+        ("event", event.and_then(|event| event.as_str().map(str::to_owned))),
+        ("from", query.from.map(|from| from.0.0.to_string())),
+        ("until", query.until.map(|until| until.0.0.to_string())),
+    ];
+    let given = optional.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let own = [("limit", limit.to_string()), ("format", "jsonl".to_owned()), ("cursor", cursor.to_owned())];
+    Serializer::new(String::new()).extend_pairs(given.chain(own)).finish()
+}

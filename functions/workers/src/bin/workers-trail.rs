@@ -1,0 +1,29 @@
+//! Lambda of [`workers::trail`], for the table's stream.
+
+use lambda_runtime::{Error, LambdaEvent, service_fn};
+use serde_json::{Value, json};
+use shared::App;
+use workers::trail;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    shared::http::log::init();
+    let app = App::from_env()?;
+    let app = &app;
+    lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
+        let (mut linked, mut failed) = (0, None);
+        // The event says which projects; the table says what is to be linked.
+        for project in trail::projects(&event.payload) {
+            match trail::link(app, &project).await {
+                Ok(entries) => linked += entries,
+                Err(error) => {
+                    tracing::error!(%error, %project, "a trail cannot be linked now");
+                    failed = Some(error);
+                }
+            }
+        }
+        // The stream brings the batch again; what was linked is not linked again.
+        failed.map_or_else(|| Ok::<_, Error>(json!({ "linked": linked })), |error| Err(error.into()))
+    }))
+    .await
+}

@@ -1,0 +1,120 @@
+//! Links the entries of a project's trail, after they were written ([`shared::model::trail_chain`]).
+//!
+//! A step is run by whoever knows that there may be entries: the table's stream on AWS, a task in the gateway. Nothing runs while nothing is
+//! written. What a step does not come to, the next one does: it goes on from the last link, whoever wrote that.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde_json::Value;
+use shared::App;
+use shared::crypto::trail_keys::TrailKeys;
+use shared::model::id::ProjectId;
+use shared::model::session::after;
+use shared::model::trail::longest_retention;
+use shared::model::trail_chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
+use shared::store::trail::day;
+use shared::store::trail_chain::{earlier, position_before, project_of, time_of};
+use shared::store::{self};
+
+use crate::fail_point::reached;
+
+/// How often a step begins again when others link the same project at the same time.
+const TRIES: usize = 5;
+
+/// The projects that an event of the table's stream is about.
+pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
+    let records = event["Records"].as_array().into_iter().flatten();
+    records.filter_map(|record| project_of(record["dynamodb"]["Keys"]["pk"]["S"].as_str()?)).collect()
+}
+
+/// Links all entries of a project that no link covers; says how many. What has ended with its project is not linked any more.
+pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
+    let mut linked = 0;
+    for _ in 0..TRIES {
+        match Box::pin(step(app, project, &mut linked)).await {
+            // Another worker was faster: this one goes on after its link.
+            Err(store::Error::Conflict(_)) => {}
+            result => return result.map(|()| linked),
+        }
+    }
+    Err(store::Error::Unavailable("others link the same trail all the time".to_owned()))
+}
+
+async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), store::Error> {
+    let Some(row) = app.store.project(project).await? else { return Ok(()) };
+    let (keys, now) = (TrailKeys::new(&app.settings.secret), app.clock.now());
+    let head = match app.store.trail_head(project).await? {
+        // To go on would make a forged head a true one.
+        Some(head) if keys.verify(&head.of.text(project), &head.mac).is_none() => {
+            return Err(store::Error::Refused(format!(
+                "the head of the trail of {project} was changed, or is of another deployment secret"
+            )));
+        }
+        head => head.map(|head| head.of),
+    };
+    let (known, start) = match &head {
+        Some(head) => {
+            let start = earlier(&head.watermark, OVERLAP);
+            (app.store.covered_since(project, &start).await?, start)
+        }
+        None => (HashMap::new(), position_before(after(row.project.created_at, -OVERLAP))),
+    };
+    // Nothing older is left to be linked.
+    let start = start.max(position_before(after(now, -longest_retention())));
+    let mut chain = Links { app, project, keys, head, now, linked };
+    let end = position_before(after(now, OVERLAP));
+    let last = day(after(now, OVERLAP));
+    let mut of_day = time_of(&start).map_or(last, day);
+    while of_day <= last {
+        let mut from = start.clone();
+        loop {
+            let page = app.store.day_of_trail(project, of_day, &from, &end).await?;
+            let new = page.entries.into_iter().filter(|entry| is_new(entry, known.get(&entry.position), now));
+            chain.add(of_day, new.collect()).await?;
+            match page.next {
+                Some(next) => from = next,
+                None => break,
+            }
+        }
+        let Ok(next) = of_day.tomorrow() else { break };
+        of_day = next;
+    }
+    Ok(())
+}
+
+/// Whether an entry is to be covered: it is not yet, or was counted on since.
+fn is_new(entry: &Covered, covered: Option<&Covered>, now: Timestamp) -> bool {
+    let Some(covered) = covered else { return entry.until > now.as_second() };
+    if entry != covered && !entry.counts_on(covered) {
+        tracing::error!(entry = entry.id(), "an entry of the trail was changed after it was linked");
+    }
+    entry.counts_on(covered)
+}
+
+/// A chain that grows.
+struct Links<'a> {
+    app: &'a App,
+    project: &'a ProjectId,
+    keys: TrailKeys,
+    head: Option<Head>,
+    now: Timestamp,
+    linked: &'a mut usize,
+}
+
+impl Links<'_> {
+    async fn add(&mut self, day: Date, entries: Vec<Covered>) -> Result<(), store::Error> {
+        for entries in entries.chunks(MOST_ENTRIES) {
+            reached("linking", entries.len());
+            let link = Link::after(self.head.as_ref(), self.project, day, entries.to_vec(), self.now);
+            let head = self.app.store.add_link(self.project, &self.keys, link, self.head.as_ref()).await?;
+            reached("linked", entries.len());
+            *self.linked += entries.len();
+            // Outside of the table: whoever changes that does not change this.
+            tracing::info!(project = %self.project, link = head.number, digest = %head.digest, entries = entries.len(), "linked the trail");
+            self.head = Some(head);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! `gateway audit …`: the audit log of a project as JSON lines, and whether the trail is what was written.
+
+use std::io::{BufWriter, Write as _, stdout};
+
+use anyhow::{Context as _, anyhow, ensure};
+use clap::Subcommand;
+use jiff::Timestamp;
+use shared::crypto::digest::Digest;
+use shared::crypto::trail_keys::TrailKeys;
+use shared::model::id::ProjectId;
+use shared::model::trail_check::{DayReport, Expected, Problem};
+use shared::model::trail_view::AuditEntry;
+use shared::store::trail_list::TrailListing;
+
+use super::Tools;
+
+/// How many entries are read at once.
+const PAGE: usize = 500;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Write the entries of a project to standard output, newest first, one JSON object on each line
+    Export {
+        #[arg(long, value_name = "ID")]
+        project: String,
+        /// No entries before this time (RFC 3339)
+        #[arg(long, value_name = "TIME")]
+        from: Option<Timestamp>,
+        /// Only entries before this time (RFC 3339)
+        #[arg(long, value_name = "TIME")]
+        until: Option<Timestamp>,
+    },
+    /// Compare the entries of each day with the links that were made of them; fails when an entry or a link is missing, was changed or was
+    /// added
+    Verify {
+        /// One project alone
+        #[arg(long, value_name = "ID")]
+        project: Option<String>,
+        /// A link of this project that has to be there: number and digest, as an earlier run or the log of `workers-trail` said. Shows that
+        /// the trail was put back to an earlier state
+        #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
+        expect: Option<String>,
+    },
+}
+
+impl Command {
+    pub(super) async fn run(self, tools: &Tools) -> anyhow::Result<()> {
+        match self {
+            Self::Export { project, from, until } => export(tools, &project_id(&project)?, from, until).await,
+            Self::Verify { project, expect } => {
+                let expected = expect.as_deref().map(parse_expected).transpose()?;
+                let projects = match project {
+                    Some(id) => vec![project_id(&id)?],
+                    None => tools.store.projects().await?.into_iter().map(|line| line.id).collect(),
+                };
+                verify(tools, &projects, expected.as_ref()).await
+            }
+        }
+    }
+}
+
+fn project_id(id: &str) -> anyhow::Result<ProjectId> {
+    ProjectId::parse(id).with_context(|| format!("{id:?} is not the id of a project"))
+}
+
+fn parse_expected(text: &str) -> anyhow::Result<Expected> {
+    let parsed =
+        text.split_once(':').and_then(|(number, digest)| Some(Expected { number: number.parse().ok()?, digest: Digest::parse(digest)? }));
+    parsed.with_context(|| {
+        format!("{text:?} is not the number and the digest of a link, as in 12:47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU")
+    })
+}
+
+async fn export(tools: &Tools, id: &ProjectId, from: Option<Timestamp>, until: Option<Timestamp>) -> anyhow::Result<()> {
+    let project = tools.store.project(id).await?.ok_or_else(|| anyhow!("there is no project {id}"))?.project;
+    let from = from.unwrap_or(project.created_at).max(project.created_at);
+    let (mut lines, mut after) = (BufWriter::new(stdout().lock()), None::<String>);
+    loop {
+        let now = tools.clock.now();
+        let listing = TrailListing { user: None, from, until, after: after.as_deref(), limit: PAGE, read: PAGE, now };
+        let page = tools.store.trail(id, listing, |_| true).await?;
+        for entry in page.rows {
+            serde_json::to_writer(&mut lines, &AuditEntry::from(entry))?;
+            lines.write_all(b"\n")?;
+        }
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    lines.flush()?;
+    Ok(())
+}
+
+async fn verify(tools: &Tools, projects: &[ProjectId], expected: Option<&Expected>) -> anyhow::Result<()> {
+    let keys = TrailKeys::new(&tools.secret);
+    let mut wrong = 0;
+    for project in projects {
+        ensure!(tools.store.project(project).await?.is_some(), "there is no project {project}");
+        println!("project {project}");
+        let mut is_wrong = false;
+        let report = |day: DayReport| {
+            is_wrong |= day.problem.is_some();
+            println!("{}", line(&day));
+        };
+        let report = tools.store.check_trail(project, &keys, expected.cloned(), tools.clock.now(), report).await?;
+        if let Some(problem) = &report.problem {
+            is_wrong = true;
+            println!("  {problem}");
+        }
+        match &report.last {
+            Some((number, digest)) => println!("  last link: {number}:{digest}"),
+            None => println!("  no links"),
+        }
+        wrong += usize::from(is_wrong);
+    }
+    ensure!(wrong == 0, "the trail of {wrong} of {} projects is not what was written", projects.len());
+    Ok(())
+}
+
+fn line(day: &DayReport) -> String {
+    let many = |count: usize, one: &str, more: &str| format!("{count} {}", if count == 1 { one } else { more });
+    let (entries, links) = (many(day.entries, "entry", "entries"), many(day.links, "link", "links"));
+    let state = day.problem.as_ref().map_or_else(|| "in order".to_owned(), Problem::to_string);
+    let unlinked = if day.unlinked > 0 { format!(", {} not yet linked", day.unlinked) } else { String::new() };
+    format!("  {}  {entries}, {links}: {state}{unlinked}", day.day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_told_in_one_line() {
+        let day = DayReport { day: "2026-01-02".parse().unwrap(), entries: 12, links: 1, unlinked: 0, problem: None };
+        assert_eq!(line(&day), "  2026-01-02  12 entries, 1 link: in order");
+        let problem = Some(Problem::EntryMissing("0197".to_owned()));
+        let day = DayReport { entries: 1, links: 2, unlinked: 3, problem, ..day };
+        assert_eq!(line(&day), "  2026-01-02  1 entry, 2 links: entry 0197 is missing, 3 not yet linked");
+    }
+
+    #[test]
+    fn an_expected_link_is_a_number_and_a_digest() {
+        let digest = Digest::of("link");
+        assert_eq!(parse_expected(&format!("12:{digest}")).unwrap(), Expected { number: 12, digest });
+        for text in ["", "12", "12:", "x:y", ":47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"] {
+            assert!(parse_expected(text).is_err(), "{text}");
+        }
+    }
+}

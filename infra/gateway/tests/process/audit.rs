@@ -1,0 +1,102 @@
+//! `gateway audit`, on the data of a gateway that was stopped.
+
+use std::path::Path;
+
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
+use gateway::engine::{Engine, TABLE};
+use reqwest::Method;
+use serde_json::{Value, json};
+use shared::entropy::Entropy;
+
+use crate::support::{Folder, Gateway, fails, run, succeeds};
+
+/// A gateway's data with a user who changed its name; the id of the project.
+async fn prepare(data: &str) -> String {
+    let gateway = Gateway::start(data);
+    let project = gateway.line("Project");
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    let (status, ada) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await;
+    assert_eq!(status, 200, "{ada}");
+    let headers = [
+        ("x-stack-project-id", project.as_str()),
+        ("x-stack-access-type", "client"),
+        ("x-stack-access-token", ada["access_token"].as_str().unwrap()),
+    ];
+    for name in ["Ada", "Countess"] {
+        // At different milliseconds.
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        let body = json!({ "display_name": name });
+        assert_eq!(gateway.send(Method::PATCH, "/api/v1/users/me", &headers, Some(body)).await.status(), 200);
+    }
+    // It links what there is before it ends.
+    gateway.signal("INT");
+    assert!(gateway.wait().0.success());
+    project
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_trail_is_exported_and_verified() {
+    let folder = Folder::new("audit");
+    let data = folder.data();
+    let project = prepare(&data).await;
+    let audit = |arguments: &[&str]| run(&[&["audit"], arguments, &["--data", &data]].concat());
+
+    let entries = lines(&succeeds(&audit(&["export", "--project", &project])));
+    let operations: Vec<&Value> = entries.iter().map(|entry| &entry["operation"]).collect();
+    assert_eq!(operations, ["users-me-update", "users-me-update", "auth-password-sign-up"]);
+    let second = entries[1]["at"].as_str().unwrap();
+    let until = lines(&succeeds(&audit(&["export", "--project", &project, "--until", second])));
+    assert_eq!(until, entries[2..]);
+    assert_eq!(lines(&succeeds(&audit(&["export", "--project", &project, "--from", second]))), entries[..2]);
+    assert!(fails(&audit(&["export", "--project", "6a0c5a8e-58a1-4b0e-9a51-000000000002"])).contains("there is no project"));
+
+    let verified = succeeds(&audit(&["verify"]));
+    assert!(verified.contains(&format!("project {project}\n")) && verified.contains("  3 entries, "), "{verified}");
+    assert!(verified.contains(": in order\n") && !verified.contains("not yet linked"), "{verified}");
+    let last = verified.lines().find_map(|line| line.strip_prefix("  last link: ")).unwrap();
+    succeeds(&audit(&["verify", "--project", &project, "--expect", last]));
+    let other = format!("9{last}");
+    let failed = audit(&["verify", "--project", &project, "--expect", &other]);
+    assert!(fails(&failed).contains("is not what was written"));
+    assert!(fails(&audit(&["verify", "--project", &project, "--expect", "1"])).contains("the number and the digest of a link"));
+
+    // Somebody who has the table, and not the secret.
+    let engine = Engine::open(Some(&Path::new(&data).join("gatelet.db")), &Entropy::system(), None).await.unwrap();
+    let store = engine.store();
+    let (items, _) = store.items(None).await.unwrap();
+    let mut of_trail = items.iter().filter(|item| item["pk"].as_s().unwrap().contains("#TRAIL#"));
+    let entry = of_trail.find(|item| item["d"].as_m().unwrap()["id"].as_s().unwrap() == entries[1]["id"].as_str().unwrap()).unwrap();
+    let delete = DeleteItemInput::builder().table_name(TABLE).key("pk", entry["pk"].clone()).key("sk", entry["sk"].clone());
+    store.client().call(delete).await.unwrap();
+    drop((engine, store));
+    let failed = audit(&["verify", "--project", &project]);
+    let missing = format!(": entry {} is missing\n", entries[1]["id"].as_str().unwrap());
+    assert!(String::from_utf8_lossy(&failed.stdout).contains(&missing), "{failed:?}");
+    assert!(fails(&failed).contains("the trail of 1 of 1 projects is not what was written"));
+}
+
+#[tokio::test]
+async fn what_a_killed_gateway_left_is_linked_by_the_next_start() {
+    let folder = Folder::new("audit-killed");
+    let data = folder.data();
+    let gateway = Gateway::start(&data);
+    let project = gateway.line("Project");
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    assert_eq!(gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await.0, 200);
+    drop(gateway);
+    let verify = || succeeds(&run(&["audit", "verify", "--project", &project, "--data", &data]));
+    assert!(verify().contains("1 entry, 0 links: in order, 1 not yet linked\n"), "{}", verify());
+
+    let _gateway = Gateway::start(&data);
+    for _ in 0..100 {
+        if verify().contains("1 entry, 1 link: in order\n") {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("{}", verify());
+}

@@ -1,0 +1,470 @@
+//! The chain of links, as `gateway audit verify` looks at it by its library: whatever somebody with the table in hand does to the trail, but
+//! without the deployment secret, is found.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
+use aws_sdk_dynamodb::operation::put_item::PutItemInput;
+use aws_sdk_dynamodb::types::AttributeValue;
+use jiff::SignedDuration;
+use serde_json::json;
+use shared::crypto::trail_keys::TrailKeys;
+use shared::model::id::ProjectId;
+use shared::model::trail_check::{DayReport, Expected, Problem};
+use shared::store::Item;
+use shared::store::trail_check::TrailReport;
+use support::{Fault, SignedIn, TestApp};
+
+use super::{DAY, rename, wrong_password};
+
+/// What a check found: the days, and the chain as a whole.
+pub(super) struct Checked {
+    pub(super) days: Vec<DayReport>,
+    pub(super) report: TrailReport,
+}
+
+impl Checked {
+    /// Everything that is wrong.
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        self.days.iter().filter_map(|day| day.problem.clone()).chain(self.report.problem.clone()).collect()
+    }
+
+    /// Entries, links and unlinked entries of each day.
+    fn counts(&self) -> Vec<(usize, usize, usize)> {
+        self.days.iter().map(|day| (day.entries, day.links, day.unlinked)).collect()
+    }
+}
+
+pub(super) async fn check(app: &TestApp) -> Checked {
+    check_with(app, app.project_id(), None).await
+}
+
+async fn check_with(app: &TestApp, project: &ProjectId, expected: Option<Expected>) -> Checked {
+    let (keys, mut days) = (TrailKeys::new(&app.app.settings.secret), Vec::new());
+    let report = app.app.store.check_trail(project, &keys, expected, app.now(), |day| days.push(day)).await.unwrap();
+    Checked { days, report }
+}
+
+/// Items whose partition has a part, in order.
+async fn items(app: &TestApp, part: &str) -> Vec<Item> {
+    let (items, next) = app.app.store.items(None).await.unwrap();
+    assert!(next.is_none());
+    let key = |item: &Item| (item["pk"].as_s().unwrap().clone(), item["sk"].as_s().unwrap().clone());
+    let found = items.into_iter().filter(|item| key(item).0.contains(part));
+    found.map(|item| (key(&item), item)).collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+async fn entries(app: &TestApp) -> Vec<Item> {
+    items(app, "#TRAIL#").await
+}
+
+/// All links, and the head.
+async fn chain(app: &TestApp) -> (Vec<Item>, Item) {
+    let mut all = items(app, "#LINKS").await;
+    let head = all.remove(0);
+    assert_eq!(head["sk"].as_s().unwrap(), "HEAD");
+    (all, head)
+}
+
+async fn put(app: &TestApp, item: Item) {
+    let store = &app.app.store;
+    store.client().call(PutItemInput::builder().table_name(store.table()).set_item(Some(item))).await.unwrap();
+}
+
+async fn delete(app: &TestApp, item: &Item) {
+    let store = &app.app.store;
+    let delete = DeleteItemInput::builder().table_name(store.table());
+    store.client().call(delete.key("pk", item["pk"].clone()).key("sk", item["sk"].clone())).await.unwrap();
+}
+
+fn id(item: &Item) -> String {
+    item["d"].as_m().unwrap()["id"].as_s().unwrap().clone()
+}
+
+fn text(text: &str) -> AttributeValue {
+    AttributeValue::S(text.to_owned())
+}
+
+/// Three days with three entries each, linked one by one as they come, and who they are about.
+async fn three_days() -> (TestApp, SignedIn) {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.link_trail().await;
+    for number in 1..9 {
+        app.advance(SignedDuration::from_hours(if number % 3 == 0 { 22 } else { 1 }));
+        rename(&app, &ada, &format!("Ada {number}")).await;
+        app.link_trail().await;
+    }
+    let found = check(&app).await;
+    assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(3, 3, 0); 3]));
+    (app, ada)
+}
+
+#[tokio::test]
+async fn an_untouched_trail_is_in_order() {
+    let (app, ada) = three_days().await;
+    rename(&app, &ada, "Countess").await;
+    let found = check(&app).await;
+    assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(3, 3, 0), (3, 3, 0), (4, 3, 1)]));
+    assert_eq!(app.link_trail().await, 1);
+    assert_eq!(app.link_trail().await, 0, "what is linked is not linked again");
+    assert_eq!(check(&app).await.counts()[2], (4, 4, 0));
+    assert_eq!(check(&app).await.report.last.unwrap().0, 10);
+}
+
+#[tokio::test]
+async fn a_removed_entry_is_named() {
+    let (app, _) = three_days().await;
+    for entry in entries(&app).await {
+        delete(&app, &entry).await;
+        assert_eq!(check(&app).await.problems(), [Problem::EntryMissing(id(&entry))]);
+        app.link_trail().await;
+        assert_eq!(check(&app).await.problems(), [Problem::EntryMissing(id(&entry))], "a later look of the worker does not hide it");
+        put(&app, entry).await;
+    }
+    assert_eq!(check(&app).await.problems(), []);
+}
+
+#[tokio::test]
+async fn a_changed_entry_is_named_whatever_was_changed() {
+    let (app, ada) = three_days().await;
+    let original = entries(&app).await.remove(4);
+    let problem = Problem::EntryChanged(id(&original));
+    let changed = |change: &dyn Fn(&mut Item)| {
+        let mut item = original.clone();
+        change(&mut item);
+        assert_ne!(item, original);
+        item
+    };
+    let of_entity = |name: &'static str, value: AttributeValue| {
+        changed(&|item| {
+            let mut entity = item["d"].as_m().unwrap().clone();
+            entity.insert(name.to_owned(), value.clone());
+            item.insert("d".to_owned(), AttributeValue::M(entity));
+        })
+    };
+    let number = |number: &str| AttributeValue::N(number.to_owned());
+    for item in [
+        of_entity("operation", text("users-me-update")),
+        of_entity("user_id", text("0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81")),
+        of_entity("fields", AttributeValue::L(Vec::new())),
+        of_entity("count", number("2")),
+        // Hides it from the user.
+        changed(&|item| drop(item.remove("gsi1pk"))),
+        changed(&|item| drop(item.insert("gsi1pk".to_owned(), text("P#x#TRAIL#USER#y")))),
+        // Makes DynamoDB delete it.
+        changed(&|item| drop(item.insert("ttl".to_owned(), number("1767268800")))),
+        changed(&|item| drop(item.remove("ttl"))),
+        // As if it were counted.
+        changed(&|item| drop(item.insert("n".to_owned(), number("7")))),
+        changed(&|item| drop(item.insert("d".to_owned(), text("")))),
+    ] {
+        put(&app, item).await;
+        assert_eq!(check(&app).await.problems(), [problem.clone()]);
+        app.link_trail().await;
+        assert_eq!(check(&app).await.problems(), [problem.clone()]);
+    }
+    put(&app, original).await;
+    rename(&app, &ada, "Ada").await;
+    app.link_trail().await;
+    assert_eq!(check(&app).await.problems(), []);
+}
+
+#[tokio::test]
+async fn an_entry_that_is_added_to_the_past_is_named_and_never_linked() {
+    let (app, ada) = three_days().await;
+    let model = entries(&app).await.remove(1);
+    for (day, sk) in [
+        ("2026-01-01", "001767272400001#019b7a2c-0000-7000-8000-000000000000"),
+        // A day that had none, before all others.
+        ("2025-12-30", "001767096000000#019b7a2c-0000-7000-8000-000000000001"),
+    ] {
+        let mut added = model.clone();
+        added.insert("pk".to_owned(), text(&format!("P#{}#TRAIL#{day}", app.project_id())));
+        added.insert("sk".to_owned(), text(sk));
+        put(&app, added.clone()).await;
+        let problem = [Problem::EntryAdded(sk.split_once('#').unwrap().1.to_owned())];
+        assert_eq!(check(&app).await.problems(), problem);
+        rename(&app, &ada, "Ada").await;
+        app.link_trail().await;
+        assert_eq!(check(&app).await.problems(), problem);
+        delete(&app, &added).await;
+    }
+    // One of the future is neither linked, nor does it keep others from being.
+    let mut added = model.clone();
+    let ahead = app.now().checked_add(SignedDuration::from_hours(6)).unwrap();
+    added.insert("pk".to_owned(), text(&format!("P#{}#TRAIL#{}", app.project_id(), shared::store::trail::day(ahead))));
+    added.insert("sk".to_owned(), text(&format!("{:015}#019b7a2c-0000-7000-8000-000000000002", ahead.as_millisecond())));
+    put(&app, added).await;
+    app.advance(SignedDuration::from_hours(1));
+    rename(&app, &ada, "Ada").await;
+    assert_eq!(app.link_trail().await, 1);
+    assert_eq!(check(&app).await.problems(), []);
+}
+
+#[tokio::test]
+async fn a_removed_link_is_named() {
+    let (app, ada) = three_days().await;
+    let (links, _) = chain(&app).await;
+    for (index, link) in links.iter().enumerate() {
+        delete(&app, link).await;
+        let missing = Problem::LinkMissing(index as u64 + 1);
+        assert!(check(&app).await.problems().contains(&missing), "{index}: {:?}", check(&app).await.problems());
+        put(&app, link.clone()).await;
+    }
+    delete(&app, &links[3]).await;
+    delete(&app, &links[4]).await;
+    rename(&app, &ada, "Ada").await;
+    app.link_trail().await;
+    assert!(check(&app).await.problems().contains(&Problem::LinkMissing(4)));
+}
+
+#[tokio::test]
+async fn a_trail_that_was_cut_off_at_its_end_is_found() {
+    let (app, ada) = three_days().await;
+    let ((links, head), of_entries) = (chain(&app).await, entries(&app).await);
+    // The last day, as if it had not been.
+    for item in links[6..].iter().chain(&of_entries[6..]) {
+        delete(&app, item).await;
+    }
+    assert_eq!(check(&app).await.problems(), [Problem::LinkMissing(7)]);
+    // With the head of an earlier link, as far as it can be made without the secret.
+    let mut cut = head.clone();
+    let mut entity = cut["d"].as_m().unwrap().clone();
+    let mut signed = entity["signed"].as_m().unwrap().clone();
+    signed.insert("number".to_owned(), AttributeValue::N("6".to_owned()));
+    entity.insert("signed".to_owned(), AttributeValue::M(signed));
+    cut.insert("d".to_owned(), AttributeValue::M(entity));
+    put(&app, cut).await;
+    assert_eq!(check(&app).await.problems(), [Problem::HeadChanged]);
+    rename(&app, &ada, "Ada").await;
+    let refused = workers::trail::link(&app.app, app.project_id()).await;
+    assert!(refused.unwrap_err().to_string().contains("was changed"), "the worker does not make a forged head a true one");
+    assert_eq!(check(&app).await.problems(), [Problem::HeadChanged]);
+    delete(&app, &head).await;
+    assert_eq!(check(&app).await.problems(), [Problem::HeadMissing]);
+    assert!(workers::trail::link(&app.app, app.project_id()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_trail_that_was_put_back_to_an_earlier_state_is_found_by_what_the_log_says() {
+    let (app, ada) = three_days().await;
+    let before: Vec<Item> = items(&app, "#LINKS").await;
+    rename(&app, &ada, "Ada").await;
+    let secret = entries(&app).await.pop().unwrap();
+    app.link_trail().await;
+    let (number, digest) = check(&app).await.report.last.unwrap();
+    let expected = || Some(Expected { number, digest: digest.clone() });
+    assert_eq!(check_with(&app, app.project_id(), expected()).await.problems(), []);
+
+    delete(&app, &chain(&app).await.0[9]).await;
+    delete(&app, &secret).await;
+    for item in before {
+        put(&app, item).await;
+    }
+    assert_eq!(check(&app).await.problems(), [], "the table alone cannot tell");
+    assert_eq!(check_with(&app, app.project_id(), expected()).await.problems(), [Problem::Unexpected(number)]);
+    // Nor is the link that is made in its place the one that was expected.
+    app.advance(SignedDuration::from_mins(1));
+    rename(&app, &ada, "Somebody else").await;
+    app.link_trail().await;
+    assert_eq!(check(&app).await.report.last.unwrap().0, number);
+    assert_eq!(check_with(&app, app.project_id(), expected()).await.problems(), [Problem::Unexpected(number)]);
+}
+
+#[tokio::test]
+async fn a_link_that_is_changed_moved_or_of_another_project_is_named() {
+    let (app, _) = three_days().await;
+    let (links, head) = chain(&app).await;
+    let moved = |to: usize, link: &Item| {
+        let mut link = link.clone();
+        link.insert("sk".to_owned(), links[to]["sk"].clone());
+        link
+    };
+    put(&app, moved(4, &links[3])).await;
+    assert!(check(&app).await.problems().contains(&Problem::LinkMoved(5)));
+    put(&app, moved(4, &links[5])).await;
+    assert!(check(&app).await.problems().contains(&Problem::LinkMoved(5)));
+    let mut emptied = links[4].clone();
+    let mut entity = emptied["d"].as_m().unwrap().clone();
+    let mut signed = entity["signed"].as_m().unwrap().clone();
+    signed.insert("entries".to_owned(), AttributeValue::L(Vec::new()));
+    entity.insert("signed".to_owned(), AttributeValue::M(signed));
+    emptied.insert("d".to_owned(), AttributeValue::M(entity));
+    put(&app, emptied).await;
+    assert!(check(&app).await.problems().contains(&Problem::LinkChanged(5)));
+    let mut garbage = links[4].clone();
+    garbage.insert("d".to_owned(), text("nothing"));
+    put(&app, garbage).await;
+    assert!(check(&app).await.problems().contains(&Problem::LinkChanged(5)));
+    put(&app, links[4].clone()).await;
+    assert_eq!(check(&app).await.problems(), []);
+
+    let other = app.another_project().await;
+    for item in links.iter().chain([&head]) {
+        let mut item = item.clone();
+        item.insert("pk".to_owned(), text(&format!("P#{}#LINKS", other.project_id)));
+        put(&app, item).await;
+    }
+    let found = check_with(&app, &other.project_id, None).await;
+    assert!(found.problems().contains(&Problem::LinkChanged(1)) && found.problems().contains(&Problem::HeadChanged));
+}
+
+#[tokio::test]
+async fn links_expire_in_order_and_what_expired_is_not_missed() {
+    let app = TestApp::start().await;
+    let days = async |days: u16| app.configure(json!({ "config": { "audit_log_retention_days": days } })).await;
+    let ada = app.sign_up("ada@example.com").await;
+    days(5).await;
+    app.link_trail().await;
+    app.advance(DAY);
+    days(1).await;
+    rename(&app, &ada, "A").await;
+    app.link_trail().await;
+    app.advance(DAY);
+    days(10).await;
+    rename(&app, &ada, "B").await;
+    app.link_trail().await;
+
+    // Whatever has expired is deleted, as DynamoDB does.
+    let expire = async || {
+        for item in items(&app, "#TRAIL#").await.iter().chain(&items(&app, "#LINKS").await) {
+            let is_over = item.get("ttl").is_some_and(|ttl| ttl.as_n().unwrap().parse::<i64>().unwrap() <= app.now().as_second());
+            if is_over {
+                delete(&app, item).await;
+            }
+        }
+    };
+    for _ in 0..12 {
+        assert_eq!(check(&app).await.problems(), [], "on {}", app.now());
+        expire().await;
+        assert_eq!(check(&app).await.problems(), [], "on {}", app.now());
+        app.advance(DAY * 9);
+    }
+    assert_eq!(items(&app, "#LINKS").await.len(), 1, "the head is left");
+    // And the chain goes on.
+    rename(&app, &ada, "C").await;
+    assert_eq!(app.link_trail().await, 1);
+    assert_eq!(check(&app).await.problems(), []);
+    assert_eq!(check(&app).await.report.last.unwrap().0, 4);
+}
+
+#[tokio::test]
+async fn failed_sign_ins_are_linked_again_as_they_are_counted_on() {
+    let app = TestApp::start().await;
+    app.sign_up("ada@example.com").await;
+    wrong_password(&app, "ada@example.com").await;
+    assert_eq!(app.link_trail().await, 2);
+    wrong_password(&app, "ada@example.com").await;
+    let found = check(&app).await;
+    assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(2, 1, 1)]));
+    assert_eq!(app.link_trail().await, 1);
+    assert_eq!(check(&app).await.counts(), [(2, 2, 0)]);
+    // Nobody takes a failure away again, nor adds one later.
+    let mut counted = entries(&app).await.into_iter().find(|entry| entry.contains_key("n")).unwrap();
+    app.advance(SignedDuration::from_hours(1));
+    app.sign_in("ada@example.com").await;
+    app.link_trail().await;
+    for count in ["1", "3"] {
+        counted.insert("n".to_owned(), AttributeValue::N(count.to_owned()));
+        put(&app, counted.clone()).await;
+        app.link_trail().await;
+        assert_eq!(check(&app).await.problems(), [Problem::EntryChanged(id(&counted))]);
+    }
+}
+
+#[tokio::test]
+async fn what_a_worker_did_not_come_to_the_next_one_links_also_of_days_before() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.link_trail().await;
+    app.recorder.break_writes(0, usize::MAX, Fault::NotMade);
+    assert!(workers::trail::link(&app.app, app.project_id()).await.is_ok(), "there is nothing to write");
+    app.recorder.clear();
+    for _ in 0..3 {
+        app.advance(SignedDuration::from_hours(20));
+        rename(&app, &ada, "A").await;
+    }
+    // A crash after the first link.
+    app.recorder.break_writes(1, 100, Fault::NotMade);
+    assert!(workers::trail::link(&app.app, app.project_id()).await.is_err());
+    app.recorder.clear();
+    let found = check(&app).await;
+    assert_eq!(found.problems(), []);
+    assert_eq!(found.days.iter().map(|day| day.unlinked).sum::<usize>(), 2);
+    app.advance(DAY * 30);
+    assert_eq!(app.link_trail().await, 2);
+    assert_eq!(check(&app).await.problems(), []);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_lost_links_nothing_twice() {
+    let app = TestApp::start().await;
+    app.sign_up("ada@example.com").await;
+    app.recorder.break_writes(0, 1, Fault::AnswerLost);
+    app.link_trail().await;
+    app.recorder.clear();
+    assert_eq!(app.link_trail().await, 0);
+    assert_eq!(check(&app).await.counts(), [(1, 1, 0)]);
+}
+
+#[tokio::test]
+async fn workers_side_by_side_make_one_chain() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for round in 0..5 {
+        app.advance(SignedDuration::from_secs(20));
+        for name in ["A", "B", "C"] {
+            rename(&app, &ada, name).await;
+        }
+        let link = || async { workers::trail::link(&app.app, app.project_id()).await.unwrap() };
+        let linked = tokio::join!(link(), link(), link(), link());
+        assert_eq!(linked.0 + linked.1 + linked.2 + linked.3, if round == 0 { 4 } else { 3 });
+    }
+    let found = check(&app).await;
+    assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(16, 5, 0)]));
+}
+
+#[tokio::test]
+async fn a_late_entry_is_linked_by_a_later_look() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.advance(SignedDuration::from_secs(30));
+    rename(&app, &ada, "A").await;
+    // A request that began before and was slow.
+    let late = entries(&app).await.remove(0);
+    delete(&app, &late).await;
+    app.link_trail().await;
+    put(&app, late).await;
+    assert_eq!(check(&app).await.counts(), [(2, 1, 1)]);
+    assert_eq!(app.link_trail().await, 1);
+    let found = check(&app).await;
+    assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(2, 2, 0)]));
+}
+
+#[tokio::test]
+async fn more_entries_than_a_link_takes_are_more_links() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for number in 0..230 {
+        app.advance(SignedDuration::from_millis(1));
+        rename(&app, &ada, &number.to_string()).await;
+    }
+    assert_eq!(app.link_trail().await, 231);
+    assert_eq!(check(&app).await.counts(), [(231, 3, 0)]);
+    assert_eq!(check(&app).await.problems(), []);
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_the_chain_of_a_deleted_project() {
+    let app = TestApp::start().await;
+    app.sign_up("ada@example.com").await;
+    app.link_trail().await;
+    assert_eq!(app.admin().delete("/api/v1/internal/projects/current").await.status(), 200);
+    assert_eq!(app.link_trail().await, 0, "what has ended is not linked any more");
+    app.end_deletions().await;
+    app.advance(SignedDuration::from_mins(2));
+    app.end_deletions().await;
+    let left: Vec<_> = app.table().into_keys().filter(|(pk, _)| pk.starts_with(&format!("P#{}", app.project_id()))).collect();
+    assert_eq!(left, Vec::new());
+}

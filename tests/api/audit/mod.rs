@@ -1,0 +1,64 @@
+//! The audit log: what administrators and users read of the trail, how long it is kept, and what shows that somebody changed it.
+
+mod activity;
+mod chain;
+mod export;
+mod list;
+mod retention;
+mod rotation;
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::{Answer, Caller, SignedIn, TestApp};
+
+const AUDIT_LOG: &str = "/api/v1/internal/audit-log";
+const ACTIVITY: &str = "/api/v1/users/me/activity";
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// The items of a page that must be there.
+async fn page(caller: &Caller, path: &str) -> (Vec<Value>, Option<String>) {
+    let answer = caller.get(path).await;
+    assert_eq!(answer.status(), 200, "{path}: {}", answer.text());
+    let page = answer.json();
+    assert_eq!(page["is_paginated"], true);
+    (page["items"].as_array().unwrap().clone(), page["pagination"]["next_cursor"].as_str().map(str::to_owned))
+}
+
+/// The items of each page, from the first to the last. `path` has a query.
+async fn pages(caller: &Caller, path: &str) -> Vec<Vec<Value>> {
+    let (mut pages, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let (items, next) = page(caller, &format!("{path}{cursor}")).await;
+        pages.push(items);
+        match next {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return pages,
+        }
+    }
+}
+
+/// All entries of the audit log with a filter.
+async fn entries(app: &TestApp, query: &str) -> Vec<Value> {
+    pages(&app.admin(), &format!("{AUDIT_LOG}?{query}")).await.concat()
+}
+
+/// A field of each entry.
+fn each<'a>(entries: &'a [Value], field: &str) -> Vec<&'a Value> {
+    entries.iter().map(|entry| &entry[field]).collect()
+}
+
+/// A change by a server, which leaves one entry about the user.
+async fn rename(app: &TestApp, user: &SignedIn, name: &str) {
+    let answer = app.server().patch(&format!("/api/v1/users/{}", user.user_id), json!({ "display_name": name })).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+}
+
+async fn wrong_password(app: &TestApp, email: &str) {
+    let body = json!({ "email": email, "password": "not that one" });
+    assert_eq!(app.client().post("/api/v1/auth/password/sign-in", body).await.status(), 400);
+}
+
+#[track_caller]
+fn assert_error(answer: &Answer, status: u16, code: &str) {
+    assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{}", answer.text());
+}

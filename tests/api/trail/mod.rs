@@ -1,0 +1,71 @@
+//! The trail: every change leaves its entry, in the transaction that makes it, and nothing that was sent is in it.
+
+mod accounts;
+mod failures;
+mod operations;
+
+use jiff::Timestamp;
+use serde_json::Value;
+use shared::model::id::{ProjectId, UserId};
+use shared::model::trail::{Actor, Entry, Event};
+use shared::store::trail_list::TrailListing;
+use support::{SignedIn, TestApp};
+
+/// The entries of a project, or of one of its users, the oldest first.
+async fn listed(app: &TestApp, project: &ProjectId, user: Option<UserId>) -> Vec<Entry> {
+    let (mut entries, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let (now, from) = (app.now(), Timestamp::UNIX_EPOCH);
+        let listing = TrailListing { user, from, until: None, after: after.as_deref(), limit: 100, read: 100, now };
+        let page = app.app.store.trail(project, listing, |_| true).await.unwrap();
+        entries.extend(page.rows);
+        after = page.next;
+        if after.is_none() {
+            entries.reverse();
+            return entries;
+        }
+    }
+}
+
+/// What the trail of a project has, in order.
+async fn of_project(app: &TestApp, project: &ProjectId) -> Vec<Entry> {
+    listed(app, project, None).await
+}
+
+/// What the trail of the test's project has, in order.
+async fn trail(app: &TestApp) -> Vec<Entry> {
+    of_project(app, app.project_id()).await
+}
+
+/// The entries of an operation.
+async fn of_operation(app: &TestApp, operation: &str) -> Vec<Entry> {
+    trail(app).await.into_iter().filter(|entry| entry.operation == operation).collect()
+}
+
+/// The one entry of an operation.
+async fn one(app: &TestApp, operation: &str) -> Entry {
+    let mut found = of_operation(app, operation).await;
+    assert_eq!(found.len(), 1, "{operation}: {found:?}");
+    found.remove(0)
+}
+
+fn id(user: &SignedIn) -> UserId {
+    UserId::parse(&user.user_id).unwrap()
+}
+
+/// The events of the last entry.
+async fn last_events(app: &TestApp) -> Vec<Event> {
+    trail(app).await.pop().unwrap().events
+}
+
+/// Who did what an entry tells, if it was a user.
+fn user_of(entry: &Entry) -> Option<UserId> {
+    match entry.actor {
+        Actor::User { user_id, .. } => Some(user_id),
+        _ => None,
+    }
+}
+
+fn text(entry: &Entry) -> String {
+    serde_json::to_string::<Value>(&serde_json::to_value(entry).unwrap()).unwrap()
+}
