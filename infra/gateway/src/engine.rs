@@ -154,6 +154,13 @@ impl Engine {
         self.database.clone()
     }
 
+    /// Deletes what has expired, page by page so that requests need not wait; says how many items.
+    pub async fn expire(&self) -> Result<usize, shared::store::Error> {
+        let (database, refused) = (self.database.clone(), shared::store::Error::Refused);
+        let deleted = tokio::task::spawn_blocking(move || database.sweep_ttl()).await.map_err(|error| refused(error.to_string()))?;
+        deleted.map_err(|error| refused(error.to_string()))
+    }
+
     /// Waits until an entry of the outbox was written.
     pub async fn outbox_changed(&self) {
         self.outbox_changed.notified().await;

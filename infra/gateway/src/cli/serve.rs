@@ -252,6 +252,7 @@ async fn serve(
     let (stop, stopped) = watch::channel(false);
     let worker = service.spawn_worker(smtp, sends_alone, stopped.clone());
     service.spawn_endings(stopped.clone());
+    service.spawn_expiry(stopped.clone());
     if let Some(tables) = tables {
         tokio::spawn(tables.run(stopped.clone()));
     }
