@@ -20,6 +20,8 @@ const SHARED: Source = ("shared.j2", include_str!("../template/shared.j2"));
 const ROOT: Source = ("root.yaml", include_str!("../template/root.yaml.j2"));
 const AREA: Source = ("area.yaml", include_str!("../template/area.yaml.j2"));
 const WORKERS: Source = ("workers.yaml", include_str!("../template/workers.yaml.j2"));
+/// The stack of the workers in the root.
+pub const WORKERS_STACK: &str = "Workers";
 /// API Gateway gives up after 30 seconds; an operation that takes ten is broken.
 const TIMEOUT: u16 = 10;
 
@@ -51,8 +53,8 @@ struct Area {
     /// What only some of the areas are handed.
     #[serde(flatten)]
     needs: Needs,
-    /// The area that is deployed before it.
-    after: Option<String>,
+    /// The stack that is deployed before it.
+    after: String,
 }
 
 /// What the functions of an area need besides what all have.
@@ -226,7 +228,8 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
         Some((before, _)) => format!("{before}*"),
         None => operation.route.path.to_owned(),
     });
-    let before = std::iter::once(None).chain(areas.keys().map(|name| Some(logical_id(name))));
+    // The workers are deployed first: what an area writes into the outbox, a worker of the same version reads.
+    let before = std::iter::once(WORKERS_STACK.to_owned()).chain(areas.keys().map(|name| logical_id(name)));
     let costly = operations.iter().map(|operation| &operation.route).filter(|route| route.is_costly());
     Context {
         areas: areas

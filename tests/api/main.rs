@@ -13,6 +13,7 @@ mod costs;
 mod edge;
 mod emails;
 mod events;
+mod expiry;
 mod faults;
 mod isolation;
 mod limits;

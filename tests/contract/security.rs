@@ -46,13 +46,24 @@ fn a_function_has_the_deployment_secret_if_and_only_if_it_derives_keys() {
 #[test]
 fn what_needs_no_secret_has_none() {
     let without: BTreeSet<&str> = functions().into_iter().filter(|(_, uses_secret)| !uses_secret).map(|(name, _)| name).collect();
-    for name in ["edge-health", "edge-welcome", "edge-fallback"] {
+    for name in ["edge-health", "edge-welcome", "edge-fallback", "workers-mail-reports", "workers-endings"] {
         assert!(without.contains(name), "{name} has the secret");
     }
     let operations = operations::all();
     let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content);
     assert!(content.map(|operation| operation.route.name).all(|name| without.contains(name)), "content reads what is public");
     assert!(tree::stacks()["content"]["Parameters"]["Secret"].is_null(), "the stack of the content is handed the secret");
+}
+
+/// Operations without an access level verify no access token: those that have the secret all the same, and what for.
+const SECRET_WITHOUT_ACCESS: &[(&str, &str)] = &[];
+
+#[test]
+fn an_operation_that_verifies_no_token_has_the_secret_for_a_reason() {
+    let operations = operations::all();
+    let found = operations.iter().filter(|operation| operation.description.level.is_none() && operation.route.uses_secret);
+    let known = SECRET_WITHOUT_ACCESS.iter().map(|(name, _)| *name);
+    assert_eq!(found.map(|operation| operation.route.name).collect::<BTreeSet<_>>(), known.collect());
 }
 
 #[test]
@@ -111,13 +122,14 @@ fn what_hashes_or_mails_codes_has_a_throttle_of_its_own() {
 }
 
 #[test]
-fn no_two_stacks_change_the_api_at_once() {
+fn no_two_stacks_change_the_api_at_once_and_the_workers_come_first() {
     let root = tree::template();
+    assert!(root["Resources"]["Workers"]["DependsOn"].is_null());
     let stacks = tree::stacks().into_keys().filter(|name| name != "workers").map(|name| logical_id(&name));
-    let mut before = None;
+    let mut before = "Workers".to_owned();
     for id in stacks {
-        assert_eq!(root["Resources"][&id]["DependsOn"].as_str(), before.as_deref(), "{id}");
-        before = Some(id);
+        assert_eq!(root["Resources"][&id]["DependsOn"].as_str(), Some(before.as_str()), "{id}");
+        before = id;
     }
 }
 

@@ -14,6 +14,7 @@ use crate::not_me_page::{find, question, used};
 
 pub const ROUTE: Route = Route::get("auth-not-me-show", NOT_ME_PATH)
     .summary("Shows the page by which a change of an account is undone")
+    .without_secret()
     .table(&[GetItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 

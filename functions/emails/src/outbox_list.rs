@@ -65,7 +65,7 @@ pub async fn handle(
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(Problems::one("query.limit", "must be from 1 to 100").into_error("GET", ROUTE.path).into());
     }
-    let project = &access.project;
+    let (project, now) = (&access.project, app.clock.now());
     let start: Option<ListPosition> = query.cursor.map(|cursor| cursor::decode(&app, &project.id, LIST, &cursor)).transpose()?;
     let wanted = |entry: &OutboxEntry| {
         let status = entry.status();
@@ -74,9 +74,10 @@ pub async fn handle(
     // A search passes over many entries, a list only looks whether there is one more.
     let is_search = query.status.is_some() || query.simple_status.is_some();
     let read = if is_search { READ_AT_ONCE } else { limit + 1 };
-    let listing = OutboxListing { start: start.as_ref(), oldest: project.created_at, limit, read, now: app.clock.now() };
+    let listing = OutboxListing { start: start.as_ref(), oldest: project.created_at, limit, read, now };
     let page = app.store.outbox_entries(&project.id, listing, wanted).await?;
     let next_cursor = page.next.map(|next| cursor::encode(&app, &project.id, LIST, &next)).transpose()?;
-    let items = page.entries.iter().map(OutboxView::of).collect();
+    let entries = app.store.with_bodies(&project.id, page.entries, now).await?;
+    let items = entries.iter().map(|entry| OutboxView::of(entry, now)).collect();
     Ok(Json(Entries { items, is_paginated: true, pagination: Pagination { next_cursor } }))
 }

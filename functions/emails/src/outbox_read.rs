@@ -1,11 +1,13 @@
 //! `GET /api/v1/emails/outbox/{id}`: one entry of the outbox, with its `ETag`.
 
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use http::{HeaderValue, header};
+use shared::App;
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Describe, Description, Json, Named, Route};
-use shared::model::id::EmailId;
+use shared::model::id::{EmailId, ProjectId};
 use shared::model::outbox::OutboxEntry;
 use shared::model::outbox_view::OutboxView;
 use shared::product_api::input::{Ignored, Nothing};
@@ -31,8 +33,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn of(entry: &OutboxEntry, version: u64) -> Self {
-        Self { view: OutboxView::of(entry), etag: etag(version) }
+    /// Shows an entry; one that ended lately with its bodies, for which the table is read again.
+    pub(crate) async fn of(app: &App, project: &ProjectId, entry: OutboxEntry, version: u64) -> Result<Self, Error> {
+        let now = app.clock.now();
+        let entries = app.store.with_bodies(project, vec![entry], now).await?;
+        let view = entries.iter().map(|entry| OutboxView::of(entry, now)).next().ok_or(KnownError::EmailNotFound)?;
+        Ok(Self { view, etag: etag(version) })
     }
 }
 
@@ -57,7 +63,12 @@ impl Describe for Entry {
     }
 }
 
-pub async fn handle(access: Access<Server>, Input { path, .. }: Input<Ignored, Nothing, EntryPath>) -> Result<Entry, Error> {
-    let row = access.first_look.outbox_entry(&access.project.id, path.id).await?.ok_or(KnownError::EmailNotFound)?;
-    Ok(Entry::of(&row.entry, row.version))
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { path, .. }: Input<Ignored, Nothing, EntryPath>,
+) -> Result<Entry, Error> {
+    let project = &access.project.id;
+    let row = access.first_look.outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
+    Entry::of(&app, project, row.entry, row.version).await
 }

@@ -9,8 +9,9 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::change::Change;
 use shared::http::{Named, Route};
+use shared::model::id::EmailId;
 use shared::model::mail_document::DocumentKind;
-use shared::model::outbox_patch::{NotEditable, OutboxPatch};
+use shared::model::outbox_patch::{OutboxPatch, Refused};
 use shared::model::outbox_work::MAX_BYTES;
 use shared::model::theme::ThemeId;
 use shared::product_api::input::{Nothing, Problems};
@@ -39,7 +40,7 @@ pub async fn handle(
     if let Change::Set(ThemeId(theme)) = body.theme_id {
         let [found] = documents(&app, project, [Some((DocumentKind::Theme, theme.into()))]).await?;
         if found.is_none() {
-            return Err(Problems::one("body.theme_id", "must be the id of a theme").into_error("PATCH", ROUTE.path).into());
+            return Err(invalid("body.theme_id", "must be the id of a theme"));
         }
     }
     let mut table = &access.first_look;
@@ -48,22 +49,33 @@ pub async fn handle(
         if !matches(&headers, row.version) {
             return Err(KnownError::PreconditionFailed.into());
         }
-        let entry = row.entry.clone().apply(body.clone(), app.clock.now()).map_err(|NotEditable(status)| KnownError::EmailNotEditable {
-            email_id: path.id.to_string(),
-            status: status.name().replace('-', "_").to_uppercase(),
-        })?;
+        let entry = row.entry.clone().apply(body.clone(), app.clock.now()).map_err(|refused| error(path.id, refused))?;
         if entry.is_too_large() {
-            return Err(Problems::one("body", format!("makes the mail larger than {MAX_BYTES} bytes"))
-                .into_error("PATCH", ROUTE.path)
-                .into());
+            return Err(invalid("body", &format!("makes the mail larger than {MAX_BYTES} bytes")));
         }
         match app.store.replace_outbox_entry(&row, &entry).await {
-            Ok(()) => return Ok(Entry::of(&entry, row.version + 1)),
+            Ok(()) => return Entry::of(&app, project, entry, row.version + 1).await,
             Err(store::Error::Conflict(_)) => table = &app.store,
             Err(error) => return Err(error.into()),
         }
     }
     Err(KnownError::ServiceUnavailable.into())
+}
+
+fn invalid(path: &str, message: &str) -> Error {
+    Problems::one(path, message).into_error("PATCH", ROUTE.path).into()
+}
+
+fn error(id: EmailId, refused: Refused) -> Error {
+    match refused {
+        Refused::NotEditable(status) => {
+            let status = status.name().replace('-', "_").to_uppercase();
+            KnownError::EmailNotEditable { email_id: id.to_string(), status }.into()
+        }
+        Refused::Redirected => {
+            invalid("body.to", "must stay as it is: this mail has a code, which goes to the address alone that it is for")
+        }
+    }
 }
 
 /// `If-Match` of RFC 9110 §13.1.1.

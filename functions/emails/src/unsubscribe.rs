@@ -18,6 +18,7 @@ pub const ROUTE: Route = Route::post("emails-unsubscribe", "/api/v1/emails/unsub
     .summary("Takes a user off the mails of a kind by the link of one of them")
     .limit(Limit::Code)
     .ignores_body()
+    .without_secret()
     .table(&[GetItem, UpdateItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 

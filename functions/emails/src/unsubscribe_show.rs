@@ -12,6 +12,7 @@ use crate::unsubscribe_page::{find, question, used};
 
 pub const ROUTE: Route = Route::get("emails-unsubscribe-show", "/api/v1/emails/unsubscribe-link")
     .summary("Shows the page behind the unsubscribe link of a mail")
+    .without_secret()
     .table(&[GetItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 

@@ -14,6 +14,7 @@ use crate::release_page::{find, question, used};
 
 pub const ROUTE: Route = Route::get("users-contact-channel-release-show", RELEASE_PATH)
     .summary("Shows the page by which an address is removed from an account that is not its own")
+    .without_secret()
     .table(&[GetItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 

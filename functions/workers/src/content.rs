@@ -9,10 +9,12 @@ use shared::App;
 use shared::mail::builtin;
 use shared::mail::render::{Context, Job, ProjectContext, Sources, UserContext};
 use shared::mail::sandbox;
+use shared::mail::sealed;
 use shared::model::code::Code;
-use shared::model::id::{DocumentId, ProjectId};
+use shared::model::id::{DocumentId, EmailId, ProjectId};
 use shared::model::mail_document::{DocumentKind, MailDocument};
-use shared::model::outbox::{DEFAULT_THEME, OutboxEntry};
+use shared::model::outbox::{DEFAULT_THEME, Failure, OutboxEntry};
+use shared::model::outbox_codes::Codes;
 use shared::model::outbox_work::Rendering;
 use shared::model::project::SendingProject;
 use shared::model::theme::Theme;
@@ -34,6 +36,63 @@ pub(crate) struct Rendered {
     pub(crate) entry: OutboxEntry,
     pub(crate) rendering: Rendering,
     pub(crate) unsubscribe_url: Option<String>,
+}
+
+/// A mail as its recipient gets it. That of an entry with codes is rendered once more, when it is sent: the entry shows what it looks like
+/// without them.
+pub(crate) struct Letter {
+    pub(crate) subject: String,
+    pub(crate) html: Option<String>,
+    pub(crate) text: Option<String>,
+    pub(crate) unsubscribe_url: Option<String>,
+}
+
+impl Letter {
+    /// What was rendered of an entry without codes.
+    pub(crate) fn of(entry: &OutboxEntry) -> Self {
+        let rendered = entry.rendered.clone();
+        let (subject, html, text, unsubscribe_url) =
+            rendered.map(|mail| (mail.subject, mail.html, mail.text, mail.unsubscribe_url)).unwrap_or_default();
+        Self { subject, html, text, unsubscribe_url }
+    }
+}
+
+/// A mail with codes, or why there is none, and the codes that nobody else must see.
+pub(crate) struct Opened {
+    pub(crate) letter: Result<Letter, Failure>,
+    pub(crate) codes: Codes,
+}
+
+/// Opens the codes of those among some entries that have any, and renders these as their recipients get them.
+pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<HashMap<EmailId, Opened>, store::Error> {
+    let (mut opened, mut to_render) = (HashMap::new(), Vec::new());
+    let has_codes = |row: &&&OutboxRow| row.entry.codes.as_ref().is_some_and(|codes| !codes.is_empty());
+    for row in rows.iter().filter(has_codes) {
+        match sealed::opened(app, &row.project, &row.entry) {
+            Ok(variables) => {
+                let entry = OutboxEntry { variables, ..row.entry.clone() };
+                to_render.push(OutboxRow { project: row.project.clone(), entry, version: row.version });
+            }
+            Err(error) => {
+                tracing::error!(%error, id = %row.entry.id, "the codes of a mail do not open");
+                let letter = Err(unsendable(app, "its codes were sealed with another deployment secret"));
+                opened.insert(row.entry.id, Opened { letter, codes: Codes::default() });
+            }
+        }
+    }
+    let rendered = render_all(app, parties, &to_render).await?;
+    for (row, rendered) in to_render.iter().zip(rendered) {
+        let unsubscribe_url = rendered.unsubscribe_url;
+        // What is wrong may be said with the code that it is wrong with.
+        let letter = rendered.rendering.map(|(subject, html, text)| Letter { subject, html, text, unsubscribe_url });
+        let letter = letter.map_err(|_| unsendable(app, "its template renders without the codes, but not with them"));
+        opened.insert(row.entry.id, Opened { letter, codes: Codes::of(&row.entry.variables) });
+    }
+    Ok(opened)
+}
+
+fn unsendable(app: &App, why: &str) -> Failure {
+    Failure::new(app.clock.now(), "REJECTED", format!("the mail cannot be made: {why}"))
 }
 
 /// What an entry is rendered from, or why it cannot be.

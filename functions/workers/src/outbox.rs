@@ -21,7 +21,7 @@ use shared::store::outbox_work::{Due, Queue};
 use shared::store::{self};
 
 use crate::broadcast;
-use crate::content;
+use crate::content::{self, Letter, Opened};
 use crate::fail_point::reached;
 use crate::parties::Parties;
 
@@ -163,6 +163,9 @@ async fn send_all(
     claims: Vec<OutboxMove>,
     until: Timestamp,
 ) -> Result<usize, store::Error> {
+    // Before they are claimed, as this may take its time: whoever changes one meanwhile wins.
+    let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
+    let mut opened = content::open_all(app, parties, &queued).await?;
     if app.clock.now() >= until {
         return Ok(0);
     }
@@ -170,8 +173,11 @@ async fn send_all(
     let rows = app.store.move_outbox_entries(claims).await?;
     reached("claimed", rows.len());
     let count = rows.len();
-    let mut sent =
-        rows.into_iter().map(|row| send(app, mailer, parties, row).boxed()).collect::<FuturesUnordered<_>>().ready_chunks(AT_ONCE);
+    let sending = rows.into_iter().map(|row| {
+        let opened = opened.remove(&row.entry.id);
+        send(app, mailer, parties, row, opened).boxed()
+    });
+    let mut sent = sending.collect::<FuturesUnordered<_>>().ready_chunks(AT_ONCE);
     while let Some(moves) = sent.next().await {
         let moves = moves.into_iter().flatten().collect();
         for part in parts(moves) {
@@ -181,22 +187,28 @@ async fn send_all(
     Ok(count)
 }
 
-/// Sends a claimed mail; gives what became of it.
-async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow) -> Option<OutboxMove> {
+/// Sends a claimed mail, with its codes if it has any; gives what became of it.
+async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow, opened: Option<Opened>) -> Option<OutboxMove> {
     let Stage::Sending { claim, started_at } = row.entry.stage else { return None };
     let (project, user) = parties.to(app, &row).await.inspect_err(|error| tracing::warn!(%error, "a recipient cannot be read")).ok()?;
-    let outcome = match recipients(&row.entry, user.as_ref()) {
-        Ok(to) => match mail(app, &row.project, project, &row.entry, to, started_at) {
+    let (letter, codes) = match opened {
+        Some(Opened { letter, codes }) => (letter, codes),
+        None => (Ok(Letter::of(&row.entry)), row.entry.clear_codes()),
+    };
+    let outcome = match (recipients(&row.entry, user.as_ref()), letter) {
+        (Err(reason), _) => Outcome::Skipped(reason),
+        (_, Err(failure)) => Outcome::Final(failure),
+        (Ok(to), Ok(letter)) => match mail(app, &row, project, letter, to, started_at) {
             Ok(mail) => mailer.send(&mail).await,
             Err(error) => {
                 let failure = Failure::new(app.clock.now(), "AUTH_FAILED", "the password of the mail server has to be set anew");
                 Outcome::Final(failure.because(error.to_string()))
             }
         },
-        Err(reason) => Outcome::Skipped(reason),
     };
     reached("sent", 1);
-    let next = row.entry.clone().finish_sending(claim, outcome, app.entropy.fraction(), app.clock.now())?;
+    let (fraction, now) = (app.entropy.fraction(), app.clock.now());
+    let next = row.entry.clone().finish_sending(claim, outcome.without(&codes), fraction, now)?;
     Some(OutboxMove { row, next })
 }
 
@@ -233,29 +245,27 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
 
 fn mail(
     app: &App,
-    id: &ProjectId,
+    row: &OutboxRow,
     project: Option<&SendingProject>,
-    entry: &OutboxEntry,
+    letter: Letter,
     to: Vec<Email>,
     attempt: Millis,
 ) -> Result<Mail, seal::Error> {
     let email = project.map(|project| &project.config.email);
     let name = email.and_then(|email| email.sender_name.as_deref()).or(project.map(|project| project.display_name.as_str()));
     let address = email.and_then(|email| email.sender_email.as_deref()).unwrap_or(&app.settings.sender);
-    let server = email.and_then(|email| email.server.as_ref()).map(|server| opened(app, id, server)).transpose()?;
-    let rendered = entry.rendered.clone();
-    let unsubscribe = rendered.as_ref().and_then(|rendered| rendered.unsubscribe_url.clone());
-    let (subject, html, text) = rendered.map(|rendered| (rendered.subject, rendered.html, rendered.text)).unwrap_or_default();
+    let server = email.and_then(|email| email.server.as_ref()).map(|server| opened(app, &row.project, server)).transpose()?;
+    let Letter { subject, html, text, unsubscribe_url } = letter;
     Ok(Mail {
-        id: entry.id,
-        project: id.clone(),
+        id: row.entry.id,
+        project: row.project.clone(),
         attempt,
         from: Sender { name: name.unwrap_or_default().to_owned(), address: address.to_owned() },
         to,
         subject,
         html,
         text,
-        unsubscribe,
+        unsubscribe: unsubscribe_url,
         server,
     })
 }

@@ -179,11 +179,11 @@ impl Engine {
         self.database.clone()
     }
 
-    /// Deletes what has expired, which DynamoDB does by itself; says how many items. Other calls go on meanwhile.
-    pub async fn delete_expired(&self) -> Result<usize, String> {
-        let database = self.database.clone();
-        let swept = tokio::task::spawn_blocking(move || database.sweep_ttl()).await.map_err(|error| error.to_string())?;
-        swept.map_err(|error| error.to_string())
+    /// Deletes what has expired, page by page so that requests need not wait; says how many items.
+    pub async fn expire(&self) -> Result<usize, shared::store::Error> {
+        let (database, refused) = (self.database.clone(), shared::store::Error::Refused);
+        let deleted = tokio::task::spawn_blocking(move || database.sweep_ttl()).await.map_err(|error| refused(error.to_string()))?;
+        deleted.map_err(|error| refused(error.to_string()))
     }
 
     /// Waits until an entry of a trail was written.

@@ -135,7 +135,31 @@ const ENDINGS: Duration = Duration::from_secs(10);
 /// How long a step of them takes at most.
 const ENDINGS_STEP: Duration = Duration::from_secs(60);
 
+/// How often expired items are deleted, and how long after the start for the first time.
+const EXPIRY: Duration = Duration::from_secs(3600);
+const FIRST_EXPIRY: Duration = Duration::from_secs(60);
+
 impl Service {
+    /// Starts what deletes expired items, which DynamoDB does by itself; it is ended with the process.
+    pub fn spawn_expiry(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        let engine = self.engine.clone();
+        tokio::spawn(async move {
+            let mut wait = FIRST_EXPIRY;
+            loop {
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => {}
+                    _ = stop.changed() => return,
+                }
+                match engine.expire().await {
+                    Ok(0) => {}
+                    Ok(count) => tracing::info!(count, "deleted expired items"),
+                    Err(error) => tracing::error!(%error, "expired items cannot be deleted"),
+                }
+                wait = EXPIRY;
+            }
+        })
+    }
+
     /// Starts the worker that ends deletions; it stops between two steps, or is ended with the process.
     pub fn spawn_endings(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let app = self.app.clone();
@@ -201,30 +225,6 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
         }
     }
     failed
-}
-
-/// When a gateway first deletes what has expired, and how often it does so then: it reads all of its table for it.
-const FIRST_SWEEP: Duration = Duration::from_secs(3600);
-const SWEEPS: Duration = Duration::from_secs(24 * 3600);
-
-impl Service {
-    /// Starts the task that deletes what has expired; it is ended with the process.
-    pub fn spawn_sweeps(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
-        let engine = self.engine.clone();
-        tokio::spawn(async move {
-            let mut wait = FIRST_SWEEP;
-            while !*stop.borrow() {
-                tokio::select! {
-                    () = tokio::time::sleep(wait) => match engine.delete_expired().await {
-                        Ok(count) => tracing::info!(count, "deleted items that had expired"),
-                        Err(error) => tracing::error!(error, "items that have expired cannot be deleted"),
-                    },
-                    _ = stop.changed() => {}
-                }
-                wait = SWEEPS;
-            }
-        })
-    }
 }
 
 /// Says of each request how it was answered, to who wants to know (`GATELET_LOG=info`).

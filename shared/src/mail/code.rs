@@ -2,13 +2,15 @@
 //! counted in the same transaction, so nothing mails a code uncounted.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
+use super::sealed;
 use crate::App;
 use crate::model::code::{Code, Purpose, StoredCode};
 use crate::model::email::Email;
 use crate::model::id::{EmailId, ProjectId};
 use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use crate::model::outbox_codes::{Coded, LINK, NOT_ME_LINK, OTP};
 use crate::model::redirect::RedirectUrl;
 use crate::model::session::after;
 use crate::model::user::{Channel, User};
@@ -28,7 +30,7 @@ pub fn writes(
     callback: &RedirectUrl,
     now: Timestamp,
 ) -> Result<(Code, Vec<Write>), store::Error> {
-    let (code, entry) = code_and_entry(app, stored, mail, callback, Map::new(), now);
+    let (code, entry) = code_and_entry(app, project, stored, mail, callback, None, now)?;
     let mail = outbox::create(project, &entry)?.about(stored.user_id);
     let writes = with_mail(app, project, level, stored, &code, mail)?;
     Ok((code, writes))
@@ -53,7 +55,7 @@ pub fn reset(
         used: false,
         epoch: user.credential_epoch,
     };
-    let (code, entry) = code_and_entry(app, &stored, Builtin::ResetPassword, callback, Map::new(), now);
+    let (code, entry) = code_and_entry(app, project, &stored, Builtin::ResetPassword, callback, None, now)?;
     Ok([codes::create(project, &code, &stored)?, outbox::create(project, &entry)?])
 }
 
@@ -67,7 +69,7 @@ pub fn decoys(
     callback: &RedirectUrl,
     now: Timestamp,
 ) -> Result<Vec<Write>, store::Error> {
-    let (code, entry) = code_and_entry(app, stored, mail, callback, Map::new(), now);
+    let (code, entry) = code_and_entry(app, project, stored, mail, callback, None, now)?;
     with_mail(app, project, level, stored, &code, outbox::create_decoy(project, &entry, now)?)
 }
 
@@ -86,19 +88,16 @@ fn with_mail(
 
 fn code_and_entry(
     app: &App,
+    project: &ProjectId,
     stored: &StoredCode,
     mail: Builtin,
     callback: &RedirectUrl,
-    more: Map<String, Value>,
+    more: Option<Coded>,
     now: Timestamp,
-) -> (Code, OutboxEntry) {
+) -> Result<(Code, OutboxEntry), store::Error> {
     let code = Code::new(app.entropy.code());
-    let mut variables = Map::from_iter([
-        ("link".to_owned(), json!(callback.with_query("code", code.text()))),
-        ("otp".to_owned(), json!(code.typed())),
-        ("email".to_owned(), json!(stored.email)),
-    ]);
-    variables.extend(more);
+    let link = Coded::link(LINK, callback.with_query("code", code.text()), &code);
+    let otp = Coded::typed(OTP, &code);
     let emails = vec![stored.email.clone()];
     let to = match stored.user_id {
         Some(user_id) => Recipients::UserCustomEmails { user_id, emails },
@@ -107,13 +106,14 @@ fn code_and_entry(
     let new = NewEntry {
         to,
         source: Source::builtin(mail),
-        variables,
+        variables: Map::from_iter([("email".to_owned(), json!(stored.email))]),
         category: Category::Transactional,
         is_high_priority: true,
         created_with: CreatedWith::ProgrammaticCall,
         scheduled_at: None,
     };
-    (code, OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now))
+    let entry = sealed::entry(app, project, new, [link, otp].into_iter().chain(more), now)?;
+    Ok((code, entry))
 }
 
 /// Where the link of a verification email leads that releases the address.
@@ -141,8 +141,8 @@ pub fn verification(
     let release = Code::new(app.entropy.code());
     let link = Link::new(project, user.id, Release { channel_id: channel.id, email: channel.value.clone() }, now);
     let url = format!("{}{RELEASE_PATH}?code={}", app.settings.api_url, release.text());
-    let more = Map::from_iter([("not_me_link".to_owned(), json!(url))]);
-    let (code, entry) = code_and_entry(app, &stored, Builtin::VerifyEmail, callback, more, now);
+    let not_me = Coded::link(NOT_ME_LINK, url, &release);
+    let (code, entry) = code_and_entry(app, project, &stored, Builtin::VerifyEmail, callback, Some(not_me), now)?;
     let mut writes = with_mail(app, project, level, &stored, &code, outbox::create(project, &entry)?.about(user.id))?;
     writes.push(link.create(&release)?);
     Ok(writes)

@@ -2,13 +2,15 @@
 
 use serde_json::{Map, json};
 
+use super::sealed;
 use crate::App;
 use crate::model::code::Code;
 use crate::model::email::Email;
-use crate::model::id::{EmailId, InvitationId, ProjectId};
+use crate::model::id::{InvitationId, ProjectId};
 use crate::model::invitation::{Invitation, LIFE};
 use crate::model::line;
-use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, Recipients, Source};
+use crate::model::outbox_codes::{Coded, LINK};
 use crate::model::redirect::RedirectUrl;
 use crate::model::session::after;
 use crate::model::team::Team;
@@ -34,11 +36,8 @@ pub fn writes(
         nonce_digest: code.nonce_digest(),
         used: false,
     };
-    let variables = Map::from_iter([
-        ("link".to_owned(), json!(callback.with_query("code", code.text()))),
-        ("email".to_owned(), json!(email)),
-        ("team_display_name".to_owned(), json!(line::unlinked(&team.display_name))),
-    ]);
+    let variables =
+        Map::from_iter([("email".to_owned(), json!(email)), ("team_display_name".to_owned(), json!(line::unlinked(&team.display_name)))]);
     let new = NewEntry {
         to: Recipients::CustomEmails { emails: vec![email.clone()] },
         source: Source::builtin(Builtin::TeamInvitation),
@@ -48,7 +47,8 @@ pub fn writes(
         created_with: CreatedWith::ProgrammaticCall,
         scheduled_at: None,
     };
-    let mail = outbox::create(project, &OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now))?;
+    let link = Coded::link(LINK, callback.with_query("code", code.text()), &code);
+    let mail = outbox::create(project, &sealed::entry(app, project, new, [link], now)?)?;
     let count = limits::recipient(app, project, level, email);
     Ok((invitation.id, invitations::create(project, &invitation, &code)?.into_iter().chain([mail]).chain(count).collect()))
 }

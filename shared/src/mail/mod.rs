@@ -11,6 +11,7 @@ pub mod notice;
 pub mod render;
 #[cfg(feature = "mail")]
 pub mod sandbox;
+pub mod sealed;
 #[cfg(feature = "mail")]
 pub mod send;
 #[cfg(feature = "mail")]

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
+use super::sealed;
 use crate::App;
 use crate::model::code::Code;
 use crate::model::email::Email;
@@ -12,6 +13,7 @@ use crate::model::id::EmailId;
 use crate::model::mfa;
 use crate::model::notice::{Change, Kind, NotMe, Recipient, Snapshot, Topic, changes};
 use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use crate::model::outbox_codes::{Coded, NOT_ME_LINK};
 use crate::model::place::Place;
 use crate::model::project::Project;
 use crate::model::user::User;
@@ -95,7 +97,7 @@ fn spelled(time: Timestamp) -> String {
     time.to_zoned(TimeZone::UTC).strftime("%-d %B %Y, %H:%M UTC").to_string()
 }
 
-/// Writes an email about a user to an address, at a time.
+/// Writes an email about a user to an address, with nothing that anybody could use.
 pub fn entry(
     app: &App,
     project: &Project,
@@ -105,7 +107,12 @@ pub fn entry(
     variables: Map<String, Value>,
     sent_at: Timestamp,
 ) -> Result<Write, store::Error> {
-    let new = NewEntry {
+    let new = new_entry(user, email, mail, variables, sent_at);
+    outbox::create(&project.id, &OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, app.clock.now()))
+}
+
+fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String, Value>, sent_at: Timestamp) -> NewEntry {
+    NewEntry {
         to: Recipients::UserCustomEmails { user_id: user.id, emails: vec![email] },
         source: Source::builtin(mail),
         variables,
@@ -113,8 +120,7 @@ pub fn entry(
         is_high_priority: true,
         created_with: CreatedWith::ProgrammaticCall,
         scheduled_at: Some(sent_at),
-    };
-    outbox::create(&project.id, &OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, app.clock.now()))
+    }
 }
 
 /// How a user signs in, with nothing in it that the previous deployment secret sealed: who seals stored values anew has passed a link that
@@ -148,10 +154,11 @@ impl Notice<'_> {
             let before = may_undo.then(|| self.before.clone());
             let not_me = NotMe { email: email.clone(), since: self.user.notices.next(), before };
             writes.push(Link::new(&self.project.id, self.user.id, not_me, self.sent_at).create(&code)?);
-            let mut variables = self.variables.clone();
             let url = format!("{}{NOT_ME_PATH}?code={}", self.app.settings.api_url, code.text());
-            variables.insert("not_me_link".to_owned(), json!(url));
-            writes.push(entry(self.app, self.project, self.user, email, self.mail, variables, self.sent_at)?);
+            let new = new_entry(self.user, email, self.mail, self.variables.clone(), self.sent_at);
+            let link = Coded::link(NOT_ME_LINK, url, &code);
+            let entry = sealed::entry(self.app, &self.project.id, new, [link], self.app.clock.now())?;
+            writes.push(outbox::create(&self.project.id, &entry)?);
         }
         Ok(writes)
     }

@@ -13,7 +13,7 @@ use crate::crypto::digest::Digest;
 /// Length of a code in characters.
 pub const LENGTH: usize = 45;
 /// How many of them a person types.
-const TYPED: usize = 6;
+pub const TYPED: usize = 6;
 /// How often the codes of one nonce may be tried.
 pub const MAX_ATTEMPTS: u32 = 20;
 

@@ -23,6 +23,10 @@ pub mod notice;
 #[cfg(test)]
 mod notice_tests;
 pub mod outbox;
+pub mod outbox_body;
+pub mod outbox_codes;
+#[cfg(test)]
+mod outbox_codes_tests;
 pub mod outbox_patch;
 pub mod outbox_reports;
 pub mod outbox_status;

@@ -4,6 +4,8 @@
 //! [`super::outbox_status::TRANSITIONS`], and a method that takes the entry and gives the next one or refuses; the store writes the
 //! result on the condition that nobody moved the entry meanwhile. So an edit that was answered with success is never overtaken by a worker.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,9 +14,11 @@ use uuid::{Uuid, uuid};
 
 use super::email::Email;
 use super::id::{EmailId, UserId};
+use super::outbox_body::Kept;
 use super::outbox_reports::Reports;
 pub use super::outbox_status::{SimpleStatus, Status};
 use super::session::after;
+use crate::crypto::seal::Sealed;
 
 /// How long a worker may take to render before another one may start again.
 pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
@@ -38,6 +42,10 @@ pub struct OutboxEntry {
     pub source: Source,
     #[serde(default, with = "super::json_text")]
     pub variables: Map<String, Value>,
+    /// Of a mail with codes: those variables that carry one, each sealed, until the mail has gone out. Absent from other mails, and from
+    /// those of the version before. See [`outbox_codes`](super::outbox_codes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codes: Option<BTreeMap<String, Sealed>>,
     pub category: Category,
     pub is_high_priority: bool,
     pub created_with: CreatedWith,
@@ -246,6 +254,9 @@ pub struct Rendered {
     /// Where its recipient refuses mails of its kind, if that is possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsubscribe_url: Option<String>,
+    /// Of a mail that has ended: where its bodies are. See [`outbox_body`](super::outbox_body).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
 }
 
 /// One failed attempt to send.
@@ -298,6 +309,7 @@ impl OutboxEntry {
             to: new.to,
             source: new.source,
             variables: new.variables,
+            codes: None,
             category: new.category,
             is_high_priority: new.is_high_priority,
             created_with: new.created_with,

@@ -28,8 +28,10 @@ pub struct OutboxPatch {
     #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub theme_id: Change<ThemeId>,
+    /// Who else the mail goes to; a mail with a code goes to the address alone that the code is for.
     #[deserr(default)]
     pub to: Option<Recipients>,
+    /// In place of all variables. One that is given as it is read, with `••••••` for a code, keeps its code.
     #[schema(value_type = Option<Object>)]
     #[deserr(default)]
     pub variables: Option<Variables>,
@@ -86,10 +88,15 @@ impl<E: deserr::DeserializeError> Deserr<E> for Variables {
     }
 }
 
-/// The entry is in a state that cannot be edited.
+/// Why an entry stays as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an entry in the state {} cannot be edited", .0.name())]
-pub struct NotEditable(pub Status);
+pub enum Refused {
+    #[error("an entry in the state {} cannot be edited", .0.name())]
+    NotEditable(Status),
+    /// A code proves the address that it was sent to, so it goes to nobody else.
+    #[error("a mail with a code cannot go to others")]
+    Redirected,
+}
 
 impl OutboxPatch {
     fn changes_content(&self) -> bool {
@@ -123,10 +130,10 @@ impl Stage {
 
 impl OutboxEntry {
     /// What the entry becomes by `patch`; pure, so every transition is tested without a table.
-    pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, NotEditable> {
+    pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, Refused> {
         let status = self.status();
         if !status.allows(if patch.cancel.is_some() { Move::Cancel } else { Move::Patch }) {
-            return Err(NotEditable(status));
+            return Err(Refused::NotEditable(status));
         }
         self.updated_at = now;
         if patch.cancel.is_some() {
@@ -150,7 +157,11 @@ impl OutboxEntry {
             self.failures.clear();
             self.next_retry_at = None;
         }
+        let is_redirected = patch.to.as_ref().is_some_and(|to| *to != self.to);
         self.set_fields(patch);
+        if is_redirected && self.carries_codes() {
+            return Err(Refused::Redirected);
+        }
         Ok(self)
     }
 
@@ -161,7 +172,9 @@ impl OutboxEntry {
         patch.text_source.apply(&mut source.text);
         patch.theme_id.map(|theme| theme.0).apply(&mut source.theme_id);
         self.to = patch.to.unwrap_or_else(|| self.to.clone());
-        self.variables = patch.variables.map_or_else(|| std::mem::take(&mut self.variables), |variables| variables.0);
+        if let Some(Variables(variables)) = patch.variables {
+            self.replace_variables(variables);
+        }
         self.skip_deliverability_check = patch.skip_deliverability_check.unwrap_or(self.skip_deliverability_check);
         self.scheduled_at = patch.scheduled_at_millis.map_or(self.scheduled_at, |time| time.0);
         self.is_paused = patch.is_paused.unwrap_or(self.is_paused);

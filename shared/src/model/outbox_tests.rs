@@ -10,7 +10,7 @@ use super::outbox::{
     Category, CreatedWith, DEFAULT_THEME, Failure, MAX_ATTEMPTS, NewEntry, OutboxEntry, RENDERING_LEASE, Recipients, SENDING_LEASE,
     SkippedReason, Source, Stage, Status,
 };
-use super::outbox_patch::{NotEditable, OutboxPatch};
+use super::outbox_patch::{OutboxPatch, Refused};
 use super::outbox_reports::Report;
 use super::outbox_status::ReportKind;
 use super::outbox_work::{Outcome, Rendering};
@@ -142,7 +142,7 @@ fn a_paused_entry_is_never_due() {
 #[test]
 fn nothing_can_be_changed_once_sending_has_begun() {
     for body in [json!({}), json!({ "cancel": true }), json!({ "is_paused": true }), json!({ "subject_source": "x" })] {
-        assert_eq!(sending().apply(patch(body), at(10)), Err(NotEditable(Status::Sending)));
+        assert_eq!(sending().apply(patch(body), at(10)), Err(Refused::NotEditable(Status::Sending)));
     }
 }
 

@@ -22,6 +22,7 @@ pub struct OutboxView {
     pub text_source: Option<String>,
     pub theme_id: Option<Uuid>,
     pub to: Recipients,
+    /// `••••••` stands for the codes of the service's own mails, before and after sending.
     #[schema(value_type = Object)]
     pub variables: Map<String, Value>,
     pub skip_deliverability_check: bool,
@@ -64,10 +65,13 @@ pub struct AttemptError {
 pub struct RenderedView {
     #[schema(required = false)]
     pub rendered_at_millis: Millis,
+    /// `••••••` stands for codes, here and in the bodies.
     #[schema(required = false)]
     pub subject: String,
+    /// `null` from 24 hours after the mail was sent, skipped or given up.
     #[schema(required = false)]
     pub html: Option<String>,
+    /// `null` from 24 hours after the mail was sent, skipped or given up.
     #[schema(required = false)]
     pub text: Option<String>,
     #[schema(required = false)]
@@ -118,7 +122,9 @@ pub struct Moments {
 }
 
 impl OutboxView {
-    pub fn of(entry: &OutboxEntry) -> Self {
+    /// The entry as it is shown now, whoever asks: without codes, and without its bodies once they are erased.
+    pub fn of(entry: &OutboxEntry, now: Timestamp) -> Self {
+        let entry = &*entry.shown();
         let status = entry.status();
         // A paused entry shows nothing of what it had become, as an edit may undo it.
         let rendered = entry.rendered.as_ref().filter(|_| status != Status::Paused);
@@ -148,7 +154,7 @@ impl OutboxView {
             is_paused: entry.is_paused,
             has_rendered: rendered.is_some(),
             has_delivered: delivered,
-            rendered: rendered.map(|rendered| RenderedView::of(rendered, entry)),
+            rendered: rendered.map(|rendered| RenderedView::of(rendered, entry, now)),
             moments,
         }
     }
@@ -167,12 +173,13 @@ fn attempt_errors(entry: &OutboxEntry) -> Option<Vec<AttemptError>> {
 }
 
 impl RenderedView {
-    fn of(rendered: &Rendered, entry: &OutboxEntry) -> Self {
+    fn of(rendered: &Rendered, entry: &OutboxEntry, now: Timestamp) -> Self {
+        let body = |body: &Option<String>| body.clone().filter(|_| !entry.is_erased(now));
         Self {
             rendered_at_millis: rendered.at,
             subject: rendered.subject.clone(),
-            html: rendered.html.clone(),
-            text: rendered.text.clone(),
+            html: body(&rendered.html),
+            text: body(&rendered.text),
             is_transactional: entry.category == Category::Transactional,
             is_high_priority: entry.is_high_priority,
             notification_category_id: Some(entry.category.id()),

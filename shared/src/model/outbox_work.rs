@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 use super::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
+use super::outbox_codes::Codes;
 use super::outbox_reports::Reports;
 use super::outbox_status::Move;
 use super::session::after;
@@ -38,6 +39,16 @@ impl Outcome {
             other => other,
         }
     }
+
+    /// Hides codes in what the mail service said: it may have repeated what it read.
+    pub fn without(self, codes: &Codes) -> Self {
+        let hidden = |failure: Failure| Failure { cause: codes.hide(&failure.cause), ..failure };
+        match self {
+            Self::Retryable(failure) => Self::Retryable(hidden(failure)),
+            Self::Final(failure) => Self::Final(hidden(failure)),
+            other => other,
+        }
+    }
 }
 
 /// The subject and bodies that a source rendered to, or why it did not.
@@ -66,7 +77,7 @@ impl OutboxEntry {
         let at = now.as_millisecond();
         match result {
             Ok((subject, html, text)) => {
-                self.rendered = Some(Rendered { started_at, at, subject, html, text, unsubscribe_url: None });
+                self.rendered = Some(Rendered { started_at, at, subject, html, text, unsubscribe_url: None, kept: None });
                 self.stage = if self.scheduled_at <= now { Stage::Queued } else { Stage::Scheduled };
             }
             Err(message) => self.stage = Stage::RenderError { started_at, at, message },
@@ -153,14 +164,15 @@ impl OutboxEntry {
         self.bytes() > MAX_BYTES
     }
 
-    /// About how many bytes it has, before its texts are compressed.
+    /// About how many bytes it has, with the bodies that are kept apart, before its texts are compressed.
     pub fn bytes(&self) -> usize {
         let source = [&self.source.subject, &self.source.html, &self.source.text];
         let rendered = self.rendered.iter().flat_map(|mail| [mail.html.as_ref(), mail.text.as_ref(), Some(&mail.subject)]);
+        let kept = self.rendered.as_ref().and_then(|mail| mail.kept).map_or(0, |kept| kept.bytes);
         let texts = source.into_iter().map(Option::as_ref).chain(rendered).flatten().map(String::len).sum::<usize>();
         let variables =
             if self.variables.is_empty() { 0 } else { serde_json::to_vec(&self.variables).map_or(MAX_BYTES, |json| json.len()) };
-        OTHER_BYTES + texts + variables
+        OTHER_BYTES + texts + kept + variables
     }
 
     fn may(&self, by: Move) -> bool {

@@ -6,7 +6,7 @@
 //! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request that has a key |
 //!
 //! A set and its keys are written together, so that a key opens nothing from the moment on that its set says so: every request reads its
-//! key consistently.
+//! key consistently. A key that expires is deleted by TTL some time later; its set stays for people to look at.
 
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -16,6 +16,7 @@ use super::{Error, Key, Store, Write, entity, integer, string};
 use crate::crypto::digest::Digest;
 use crate::model::id::{KeySetId, ProjectId};
 use crate::model::key_set::{KeyMark, KeySet, NewKeys};
+use crate::model::project::ApiKey;
 use crate::model::trail::{Target, TargetKind};
 
 pub fn set_key(project: &ProjectId, id: KeySetId) -> Key {
@@ -24,9 +25,17 @@ pub fn set_key(project: &ProjectId, id: KeySetId) -> Key {
 
 /// Writes a new set with its keys.
 pub fn create(project: &ProjectId, new: &NewKeys) -> Result<Vec<Write>, Error> {
-    let keys = new.secrets.iter().map(|(kind, secret)| Write::create(api_key_key(project, secret), &new.set.api_key(*kind)));
+    let keys = new.secrets.iter().map(|(kind, secret)| create_key(project, secret, &new.set.api_key(*kind)));
     let set = Write::create(set_key(project, new.set.id), &new.set)?.targets([Target::new(TargetKind::KeySet, new.set.id)]);
     [Ok(set)].into_iter().chain(keys).collect()
+}
+
+fn create_key(project: &ProjectId, secret: &SecretString, key: &ApiKey) -> Result<Write, Error> {
+    let write = Write::create(api_key_key(project, secret), key)?;
+    Ok(match key.expires_at {
+        Some(time) => write.expires(time),
+        None => write,
+    })
 }
 
 impl Store {
@@ -63,14 +72,16 @@ impl Store {
         let writes = [
             Write::put(set_key(project, set.id), &set)?.on("attribute_exists(pk)").targets([Target::new(TargetKind::KeySet, set.id)]),
             Write::delete(key_key(project, &digest)).on("attribute_exists(pk) AND attribute_not_exists(d.revoked_at)"),
-            Write::create(api_key_key(project, new), &key)?,
+            create_key(project, new, &key)?,
         ];
         self.transact(writes).await.map(|()| true)
     }
 
     /// Revokes a set with all its keys; who revokes it again changes nothing.
     pub async fn revoke_key_set(&self, project: &ProjectId, set: &KeySet, now: Timestamp) -> Result<(), Error> {
-        let keys = set.keys.iter().map(|key| key_key(project, &key.digest));
+        // What has expired opens nothing, and may be gone.
+        let has_expired = set.expires_at.is_some_and(|time| time <= now);
+        let keys = set.keys.iter().filter(|_| !has_expired).map(|key| key_key(project, &key.digest));
         let revoke = |key| {
             Write::update(key, "SET d.revoked_at = if_not_exists(d.revoked_at, :now)")
                 .on("attribute_exists(pk)")

@@ -3,19 +3,26 @@
 //! | item | pk | sk | indexes |
 //! |---|---|---|---|
 //! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>` / created; gsi2 while work is due, see [`super::outbox_work`] |
+//! | bodies of a mail that has ended | the same | `BODY` | none; it expires by TTL |
 //! | decoy | `X#<P>#<id>` | `DECOY` | as many, in partitions that nobody reads |
 //!
 //! Every write of an entry is conditional on the version that was read, so that of an edit and a worker one wins and the other looks
-//! again. An entry costs one unit for each KB and index to write.
+//! again. An entry costs one unit for each KB and index to write. The end of a mail moves its bodies out of the entry in one transaction:
+//! two units for each KB of them, once, and from then on the entry is smaller by them in the table and in its index. Who reads an entry in
+//! the day after pays one unit more for each 4 KB of its bodies; nobody pays for their deletion.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::outbox_work::{self, Waiting};
-use super::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
+use super::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string, table};
 use crate::model::id::{EmailId, ProjectId};
 use crate::model::outbox::{OutboxEntry, Source};
+use crate::model::outbox_body::Body;
+
+/// How many bodies are read at once.
+const BODIES: usize = 100;
 
 /// An entry with the version that a change of it is conditional on.
 #[derive(Debug, Clone)]
@@ -27,6 +34,10 @@ pub struct OutboxRow {
 
 pub fn entry_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(format!("M#{project}#{id}"), "ENTRY")
+}
+
+fn body_key(project: &ProjectId, id: EmailId) -> Key {
+    Key::new(entry_key(project, id).pk, "BODY")
 }
 
 pub(super) fn month_partition(project: &ProjectId, time: Timestamp) -> String {
@@ -72,8 +83,27 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
     Ok(write)
 }
 
+/// What a change of an entry writes.
+pub(super) struct Replacement {
+    pub(super) entry: Write,
+    /// The bodies of a mail that ends by it.
+    pub(super) body: Option<Write>,
+}
+
 /// Replaces an entry that nobody changed since it was read: what differs of it, so that its texts are not sent with every move.
-pub(super) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {
+pub(super) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Replacement, Error> {
+    let (next, body) = next.clone().parted();
+    let body = body.map(|(body, until)| keep(&row.project, next.id, &body, until)).transpose()?;
+    Ok(Replacement { entry: replaced(row, &next)?, body })
+}
+
+/// Keeps the bodies of a mail, in place of those of an end before this one, until they expire.
+fn keep(project: &ProjectId, id: EmailId, body: &Body, until: Timestamp) -> Result<Write, Error> {
+    let write = Write::update(body_key(project, id), "SET d = :d, #ttl = :ttl").entity(":d", body)?;
+    Ok(write.name("#ttl", table::TTL).value(":ttl", integer(until.as_second())))
+}
+
+fn replaced(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {
     let Changes { set, removed } = Changes::of(&row.entry, next)?;
     let mut write = Write::update(entry_key(&row.project, next.id), String::new())
         .on("version = :old")
@@ -150,6 +180,23 @@ impl Store {
 
     /// Replaces an entry that nobody changed since it was read; `Conflict` otherwise.
     pub async fn replace_outbox_entry(&self, row: &OutboxRow, next: &OutboxEntry) -> Result<(), Error> {
-        self.write(replacement(row, next)?).await
+        match replacement(row, next)? {
+            Replacement { entry, body: None } => self.write(entry).await,
+            Replacement { entry, body } => self.transact([entry].into_iter().chain(body)).await,
+        }
+    }
+
+    /// Some entries with the bodies of those that have ended lately, in one round trip for a hundred of them, or none.
+    pub async fn with_bodies(&self, project: &ProjectId, mut entries: Vec<OutboxEntry>, now: Timestamp) -> Result<Vec<OutboxEntry>, Error> {
+        let mut kept: Vec<&mut OutboxEntry> = entries.iter_mut().filter(|entry| entry.has_kept_bodies(now)).collect();
+        for entries in kept.chunks_mut(BODIES) {
+            let mut items = self.get_many(entries.iter().map(|entry| body_key(project, entry.id))).await?;
+            for entry in entries {
+                if let Some(body) = items.entity::<Body>(&body_key(project, entry.id))? {
+                    entry.join(body);
+                }
+            }
+        }
+        Ok(entries)
     }
 }

@@ -3,7 +3,8 @@
 //! Each entry is replaced under the condition of the version that was read, so that of an edit and a worker one wins, entry by entry. Many
 //! go in one transaction, which costs one round trip and one flush of a disk instead of one each; where others were faster, it is made
 //! again without the entries that they changed. What became of the mails is counted in the same transaction ([`super::deliveries`]), once
-//! for all of a minute: two units for each KB of the entries and for each counter. One entry of which nothing is counted costs half.
+//! for all of a minute: two units for each KB of the entries and for each counter. The end of a mail also puts its bodies apart, two units
+//! for each KB of them. One entry of which nothing is counted, and whose bodies stay, costs half.
 
 use super::deliveries::{self, counts_of};
 use super::outbox::{OutboxRow, replacement};
@@ -26,7 +27,7 @@ pub struct OutboxMove {
 
 impl OutboxMove {
     fn made(self) -> OutboxRow {
-        OutboxRow { project: self.row.project, entry: self.next, version: self.row.version + 1 }
+        OutboxRow { project: self.row.project, entry: self.next.parted().0, version: self.row.version + 1 }
     }
 }
 
@@ -72,8 +73,10 @@ impl Store {
     }
 
     async fn try_move(&self, moves: &[OutboxMove]) -> Result<(), Error> {
-        let mut writes = moves.iter().map(|one| replacement(&one.row, &one.next)).collect::<Result<Vec<Write>, Error>>()?;
-        writes.extend(counts_of(moves));
+        let replacements = moves.iter().map(|one| replacement(&one.row, &one.next)).collect::<Result<Vec<_>, Error>>()?;
+        // The entries first, in their order: by it their conditions are told apart.
+        let (mut writes, bodies): (Vec<Write>, Vec<Option<Write>>) = replacements.into_iter().map(|one| (one.entry, one.body)).unzip();
+        writes.extend(bodies.into_iter().flatten().chain(counts_of(moves)));
         match writes.len() {
             0 => Ok(()),
             1 => self.write(writes.remove(0)).await,

@@ -5,12 +5,17 @@
 //! back. What lives for minutes (an authorization, a code with what it is good for, the cursor of a page) is not here: it is over first.
 //! An item costs its share of the scan, and one unit for each KB when something in it is sealed anew.
 
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
 use super::links::{Link, Purpose as _};
 use super::{Error, Item, Key, Store, Write, authorizations, entity, integer, key_of};
 use crate::crypto::seal::{Sealed, Sealer};
 use crate::model::id::ProjectId;
 use crate::model::mfa;
 use crate::model::notice::NotMe;
+use crate::model::outbox_codes;
 use crate::model::project::{Project, secret_owner};
 use crate::model::user::User;
 
@@ -24,6 +29,13 @@ struct Place {
     /// What it is sealed for.
     owner: String,
     sealed: Sealed,
+}
+
+/// Of an entry of the outbox, whatever else is in it.
+#[derive(Deserialize)]
+struct Codes {
+    #[serde(default)]
+    codes: BTreeMap<String, Sealed>,
 }
 
 /// What became of sealed values.
@@ -72,6 +84,13 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let Link { project_id, user_id, purpose, .. } = entity::<Link<NotMe>>(item.clone())?;
         let app = purpose.before.and_then(|before| before.totp);
         return Ok(app.map(|app| place("before.totp.secret", mfa::owner(&project_id, user_id), app.secret)).into_iter().collect());
+    }
+    if let Some((project, id)) = key.pk.strip_prefix("M#").and_then(|rest| rest.split_once('#'))
+        && key.sk == "ENTRY"
+    {
+        let Codes { codes } = entity(item.clone())?;
+        let place = |(name, sealed): (String, Sealed)| place(&format!("codes.{name}"), outbox_codes::owner(project, id, &name), sealed);
+        return Ok(codes.into_iter().map(place).collect());
     }
     if let Some(owner) = authorizations::owner_by_key(key) {
         let tokens: authorizations::ProviderTokens = entity(item.clone())?;

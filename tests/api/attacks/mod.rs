@@ -9,6 +9,7 @@ mod notices;
 mod notices_misused;
 mod old_codes;
 mod old_tables;
+mod outbox_reader;
 mod requirements;
 mod squatters;
 mod switched_off;

@@ -5,6 +5,8 @@ mod builtin_mails;
 mod capacity_boost;
 mod delivery_info;
 mod documents;
+mod outbox_bodies;
+mod outbox_codes;
 mod outbox_list;
 mod outbox_moves;
 mod outbox_read;

@@ -253,7 +253,7 @@ async fn serve(
     let worker = service.spawn_worker(smtp, sends_alone, stopped.clone());
     service.spawn_endings(stopped.clone());
     let trail = service.spawn_trail(stopped.clone());
-    service.spawn_sweeps(stopped.clone());
+    service.spawn_expiry(stopped.clone());
     if let Some(tables) = tables {
         tokio::spawn(tables.run(stopped.clone()));
     }

@@ -126,6 +126,7 @@ async fn entries(pages: &Pages, project: &Project, filter: &Filter, limit: usize
 
 impl Row {
     fn of(entry: &OutboxEntry, project: &Project, to: String) -> Self {
+        let entry = &*entry.shown();
         let status = entry.status();
         Self {
             id: entry.id.to_string(),

@@ -65,8 +65,8 @@ pub(super) async fn show(State(pages): State<Pages>, Path(at): Path<At>) -> Resp
 }
 
 pub(super) async fn html(State(pages): State<Pages>, Path(at): Path<At>) -> Response {
-    match pages.entry(&at).await {
-        Ok(Some(row)) => answer::email(row.entry.rendered.as_ref().and_then(|rendered| rendered.html.as_deref()).unwrap_or_default()),
+    match pages.view(&at).await {
+        Ok(Some((_, view))) => answer::email(html_of(&view).unwrap_or_default()),
         Ok(None) => StatusCode::NOT_FOUND.into_response(),
         Err(error) => answer::failed(&error),
     }
@@ -86,9 +86,14 @@ impl At {
 }
 
 impl Pages {
-    async fn entry(&self, at: &At) -> anyhow::Result<Option<OutboxRow>> {
+    /// An entry, and what is shown of it now.
+    async fn view(&self, at: &At) -> anyhow::Result<Option<(OutboxRow, OutboxView)>> {
         let (Ok(project), Ok(id)) = (ProjectId::parse(&at.project), EmailId::parse(&at.id)) else { return Ok(None) };
-        Ok(self.app.store.outbox_entry(&project, id).await?)
+        let (store, now) = (&self.app.store, self.app.clock.now());
+        let Some(row) = store.outbox_entry(&project, id).await? else { return Ok(None) };
+        let entries = store.with_bodies(&project, vec![row.entry.clone()], now).await?;
+        let view = entries.first().map(|entry| OutboxView::of(entry, now));
+        Ok(view.map(|view| (row, view)))
     }
 
     /// Does what a form asks for, or says why not.
@@ -168,18 +173,17 @@ async fn page(pages: &Pages, at: &At, refused: Option<Refused>) -> Response {
 }
 
 async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Result<Response> {
-    let Some(OutboxRow { project, entry, version }) = pages.entry(at).await? else {
+    let Some((OutboxRow { project, entry, version }, view)) = pages.view(at).await? else {
         return Ok(pages.gone("email", Link::new("Outbox", "/outbox")));
     };
-    let view = OutboxView::of(&entry);
+    let entry = &*entry.shown();
     let to = Addresses::default().of(pages, &project, &entry.to).await?;
     let name = pages.projects().await?.into_iter().find(|one| one.id == project).map_or_else(|| project.to_string(), |one| one.name);
-    let has_preview = entry.rendered.as_ref().is_some_and(|rendered| rendered.html.is_some());
     let status = entry.status();
     let context = json!({
         "id": entry.id,
         "project": name,
-        "subject": subject(&entry),
+        "subject": subject(entry),
         "to": to,
         "status": words(status),
         "tone": tone(status),
@@ -187,15 +191,21 @@ async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Res
         "is_paused": entry.is_paused,
         "problem": refused.map(|refused| &refused.problem),
         "opened": refused.map(|refused| &refused.sent.action),
-        "failure": failure(&entry).map(|text| json!({ "title": failure_title(status), "text": text, "tone": tone(status) })),
+        "failure": failure(entry).map(|text| json!({ "title": failure_title(status), "text": text, "tone": tone(status) })),
         "form": Fields::of(&view, version, refused),
-        "preview": has_preview.then(|| format!("{}/html?{}", at.path(), view.updated_at_millis)),
+        "preview": html_of(&view).map(|_| format!("{}/html?{}", at.path(), view.updated_at_millis)),
+        "is_erased": entry.rendered.is_some() && entry.is_erased(pages.app.clock.now()),
         "moments": moments(&view),
         "attempts": view.send_attempt_errors,
         "source": source(&view),
     });
     let html = pages.frame.page("outbox_email", "/outbox", context);
     Ok(answer::page(if refused.is_some() { StatusCode::CONFLICT } else { StatusCode::OK }, html))
+}
+
+/// The body of the email as it is shown.
+fn html_of(view: &OutboxView) -> Option<&str> {
+    view.rendered.as_ref()?.html.as_deref()
 }
 
 fn is_editable(status: Status) -> bool {

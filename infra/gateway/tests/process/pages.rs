@@ -167,6 +167,13 @@ async fn the_outbox_is_shown_and_changed_by_its_own_page_on_this_machine_alone()
     let list = page(&gateway, "/outbox").await.text().await.unwrap().replace("&#x2f;", "/");
     assert!(list.contains("ada@example.com") && list.contains(&path), "{list}");
     assert!(page(&gateway, &path).await.text().await.unwrap().contains("ada@example.com"));
+    // The inbox shows the mail as it arrived; here nobody sees its code.
+    let text = message["text"].as_str().unwrap();
+    let code = text.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| word.len() == 45).unwrap();
+    for path in ["/outbox", &path, &format!("{path}/html")] {
+        let shown = page(&gateway, path).await.text().await.unwrap();
+        assert!(shown.contains("••••••") && !shown.contains(&code[6..]) && !shown.contains(&code[..6].to_uppercase()), "{path}: {shown}");
+    }
     let send = async |headers: &[(&str, &str)]| {
         let form = [("content-type", "application/x-www-form-urlencoded")];
         let headers = [&form, headers].concat();

@@ -1,0 +1,110 @@
+//! The bodies of a mail are erased a day after its end, and the rest of its entry stays.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use shared::model::outbox::Status;
+use support::TestApp;
+
+use super::{OUTBOX, entry_in, path, read};
+
+/// The item with the bodies of a mail, if there is one.
+fn body(app: &TestApp, id: &str) -> Option<Value> {
+    app.table().remove(&(format!("M#{}#{id}", app.project_id()), "BODY".to_owned()))
+}
+
+async fn listed(app: &TestApp, id: &str) -> Value {
+    let list = app.server().get(OUTBOX).await.json();
+    list["items"].as_array().unwrap().iter().find(|entry| entry["id"] == id).unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_day_after_its_end_a_mail_is_listed_without_its_bodies_and_with_everything_else() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for status in [Status::Sent, Status::Bounced, Status::Opened, Status::ServerError] {
+        let id = entry_in(&app, &ada, status).await;
+        let mut before = read(&app, &id).await;
+        assert!(before["html"].as_str().unwrap().contains("Hello") && before["text"].as_str().unwrap().contains("Hello"));
+        let kept = body(&app, &id).unwrap();
+        let until = (app.now() + SignedDuration::from_hours(24)).as_second();
+        assert_eq!(kept["ttl"]["N"], until.to_string(), "{kept}");
+
+        app.advance(SignedDuration::from_hours(24) - SignedDuration::from_millis(1));
+        assert_eq!((read(&app, &id).await, listed(&app, &id).await), (before.clone(), before.clone()));
+        app.advance(SignedDuration::from_millis(1));
+        for field in ["html", "text"] {
+            before[field] = Value::Null;
+        }
+        assert_eq!((read(&app, &id).await, listed(&app, &id).await), (before.clone(), before), "although the table has them still");
+    }
+}
+
+#[tokio::test]
+async fn a_mail_that_has_not_ended_keeps_its_bodies() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    for status in [Status::Scheduled, Status::Queued, Status::Sending] {
+        let id = entry_in(&app, &ada, status).await;
+        app.advance(SignedDuration::from_hours(48));
+        assert_eq!(body(&app, &id), None, "{status:?}");
+        assert!(read(&app, &id).await["html"].as_str().unwrap().contains("Hello"), "{status:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_mail_that_is_edited_is_rendered_anew_and_kept_for_a_day_from_its_next_end() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = entry_in(&app, &ada, Status::ServerError).await;
+    app.advance(SignedDuration::from_hours(23));
+    let edited = app.server().patch(&path(&id), json!({ "html_source": "<p>Again</p>" })).await.json();
+    assert_eq!((&edited["status"], &edited["has_rendered"]), (&json!("preparing"), &json!(false)));
+    app.deliver().await;
+    app.advance(SignedDuration::from_hours(23));
+    assert!(read(&app, &id).await["html"].as_str().unwrap().contains("Again"));
+    app.advance(SignedDuration::from_hours(1));
+    assert_eq!(read(&app, &id).await["html"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_mail_that_is_cancelled_answers_with_its_bodies_and_keeps_them_for_a_day() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let id = entry_in(&app, &ada, Status::Scheduled).await;
+    let cancelled = app.server().patch(&path(&id), json!({ "cancel": true })).await.json();
+    assert!(cancelled["html"].as_str().unwrap().contains("Hello"), "{cancelled}");
+    assert_eq!(read(&app, &id).await, cancelled);
+    app.advance(SignedDuration::from_hours(24));
+    assert_eq!(read(&app, &id).await["html"], Value::Null);
+}
+
+#[tokio::test]
+async fn what_has_expired_is_deleted_and_is_nobodys_loss() {
+    let app = TestApp::start().await;
+    // TTL goes by the time of the machine.
+    app.advance(SignedDuration::from_hours(-10 * 365 * 24));
+    let ada = app.sign_up("ada@example.com").await;
+    let (sent, waiting) = (entry_in(&app, &ada, Status::Sent).await, entry_in(&app, &ada, Status::Scheduled).await);
+    assert!(body(&app, &sent).is_some());
+    app.database().sweep_ttl().unwrap();
+    assert!(body(&app, &sent).is_none());
+    let entry = read(&app, &sent).await;
+    assert_eq!((&entry["html"], &entry["subject"], &entry["status"]), (&Value::Null, &json!("Greetings"), &json!("sent")));
+    assert_eq!(listed(&app, &sent).await, entry);
+    assert!(read(&app, &waiting).await["html"].is_string());
+}
+
+#[tokio::test]
+async fn who_lists_old_mails_pays_for_no_bodies() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    entry_in(&app, &ada, Status::Sent).await;
+    let calls = async || {
+        app.recorder.clear();
+        assert_eq!(app.server().get(OUTBOX).await.status(), 200);
+        app.recorder.calls().len()
+    };
+    let with_bodies = calls().await;
+    app.advance(SignedDuration::from_hours(24));
+    assert_eq!(calls().await, with_bodies - 1);
+}

@@ -1,0 +1,189 @@
+//! Every kind of item either expires by TTL or lives as long as what it belongs to: whatever operations and workers write is one of a list.
+
+use std::collections::BTreeSet;
+
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::{Value, json};
+use shared::model::id::{BroadcastId, UserId};
+use shared::model::limit::Limits;
+use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source, Status};
+use support::{Items, TestApp};
+
+use crate::emails::{HOUR, entry_in};
+use crate::events::{World, events};
+
+/// How long an item lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Life {
+    /// It has a TTL, whatever is done to it.
+    Expires,
+    /// It has a TTL if it says when it expires.
+    MayExpire,
+    /// As long as its project, user or team, or the deployment: what deletes those deletes it.
+    Lasts,
+    /// Until a worker has done what it says.
+    UntilDone,
+}
+
+use Life::{Expires, Lasts, MayExpire, UntilDone};
+
+/// The kinds of items, by the beginnings of their partition and sort keys.
+const KINDS: &[(&str, &str, Life)] = &[
+    // Content and projects.
+    ("CONTENT", "SITE", Lasts),
+    ("CONTENT", "APPS", Lasts),
+    ("CONTENT", "POSTS", Lasts),
+    ("PROJECTS", "", Lasts),
+    ("P", "PROJECT", Lasts),
+    ("P", "KEYS", Lasts),
+    ("P", "KEY", MayExpire),
+    ("P", "BOOST", Expires),
+    ("T", "PROJECT", Lasts),
+    ("ENDINGS", "PROJECT", UntilDone),
+    // Users and how they sign in.
+    ("U", "USER", Lasts),
+    ("U", "IMAGE", Lasts),
+    ("U", "PROVIDER", Lasts),
+    ("U", "TEAM", Lasts),
+    ("U", "SESSION", Expires),
+    ("E", "CLAIM", Lasts),
+    ("O", "CLAIM", Lasts),
+    ("R", "CLAIM", Expires),
+    ("A", "CODE", Expires),
+    ("S", "STATE", Expires),
+    ("C", "CODE", Expires),
+    ("C", "TRIES", Expires),
+    ("V", "RELEASE", Expires),
+    ("V", "UNSUBSCRIBE", Expires),
+    ("V", "NOT-ME", Expires),
+    // Teams.
+    ("T", "TEAM", Lasts),
+    ("T", "USER", Lasts),
+    ("T", "IMAGE", Lasts),
+    ("I", "INVITATION", Expires),
+    // Emails.
+    ("T", "TEMPLATE", Lasts),
+    ("T", "THEME", Lasts),
+    ("T", "DRAFT", Lasts),
+    ("T", "COUNT", Lasts),
+    ("M", "ENTRY", Lasts),
+    ("M", "BODY", Expires),
+    ("B", "HEAD", UntilDone),
+    ("B", "PAGE", UntilDone),
+    ("D", "HOUR", Expires),
+    ("Q", "BUCKET", Lasts),
+    // Counters, and what hides whether there was something to count.
+    ("L", "COUNT", Expires),
+    ("X", "DECOY", Expires),
+];
+
+/// The list of projects has an item for each, by its id alone.
+fn kind(pk: &str, sk: &str) -> (String, String) {
+    let first = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
+    (first(pk), if pk == "PROJECTS" { String::new() } else { first(sk) })
+}
+
+/// Checks every item, and notes of which kinds there are some.
+fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
+    for ((pk, sk), item) in items {
+        let kind = kind(pk, sk);
+        let life = KINDS.iter().find(|(of_pk, of_sk, _)| (*of_pk, *of_sk) == (&kind.0, &kind.1)).map(|(_, _, life)| *life);
+        let life = life.unwrap_or_else(|| panic!("{what} writes {pk} / {sk}: does it expire? Put it on the list"));
+        let seconds = |value: &Value| value["N"].as_str().map(|number| number.parse::<i64>().unwrap());
+        let (ttl, says) = (seconds(&item["ttl"]), seconds(&item["d"]["M"]["expires_at"]).map(|millis| millis / 1000));
+        let has_ttl = match life {
+            Expires => true,
+            MayExpire => says.is_some(),
+            Lasts | UntilDone => false,
+        };
+        assert_eq!(ttl.is_some(), has_ttl, "{what}: {pk} / {sk} is to be one that {life:?}");
+        // DynamoDB deletes nothing before its time.
+        assert!(ttl.zip(says).is_none_or(|(ttl, says)| ttl >= says), "{what}: {pk} / {sk} is deleted before it expires");
+        seen.insert(kind);
+    }
+}
+
+/// A project whose emails have a quota, a key that expires, and a broadcast that is still to be made entries of.
+async fn others(seen: &mut BTreeSet<(String, String)>) {
+    let app = TestApp::start_sending(1000).await;
+    let keys = json!({
+        "description": "", "expires_at_millis": app.now().as_millisecond() + HOUR, "has_publishable_client_key": true,
+        "has_secret_server_key": true, "has_super_secret_admin_key": true,
+    });
+    let set = app.admin().post("/api/v1/internal/api-keys", keys).await;
+    assert_eq!(set.status(), 200, "{}", set.text());
+    let ada = app.sign_up("ada@example.com").await;
+    entry_in(&app, &ada, Status::Sent).await;
+    check("a mail", &app.table(), seen);
+    // A reset for somebody who is not there, and a wrong password.
+    let nobody = json!({ "email": "nobody@example.com", "callback_url": "http://localhost:3000/x" });
+    assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", nobody).await.status(), 200);
+    check("a reset", &app.table(), seen);
+
+    let id = BroadcastId::from(app.app.entropy.uuid());
+    let mail = OutboxEntry::new(id.uuid().into(), new_mail(), app.now());
+    let users = [UserId::parse(&ada.user_id).unwrap()];
+    app.app.store.create_broadcast(app.project_id(), id, &mail, &users, None).await.unwrap();
+    check("a broadcast", &app.table(), seen);
+}
+
+fn new_mail() -> NewEntry {
+    NewEntry {
+        to: Recipients::CustomEmails { emails: Vec::new() },
+        source: Source { html: Some("x".to_owned()), ..Source::default() },
+        variables: serde_json::Map::new(),
+        category: Category::Marketing,
+        is_high_priority: false,
+        created_with: CreatedWith::ProgrammaticCall,
+        scheduled_at: None,
+    }
+}
+
+#[tokio::test]
+async fn every_item_expires_or_lives_as_long_as_what_it_belongs_to() {
+    let mut seen = BTreeSet::new();
+    for (name, event) in events() {
+        let world = World::new(Limits::standard()).await;
+        world.send(&event).await;
+        check(&name, &world.app.table(), &mut seen);
+        world.app.deliver().await;
+        check(&format!("the mails of {name}"), &world.app.table(), &mut seen);
+    }
+    others(&mut seen).await;
+    let missing = KINDS.iter().filter(|(pk, sk, _)| !seen.contains(&((*pk).to_owned(), (*sk).to_owned())));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&(&str, &str, Life)>::new(), "nothing writes these");
+}
+
+/// Deletes what has expired by the clock of the test.
+async fn delete_expired(app: &TestApp) {
+    let store = &app.app.store;
+    for ((pk, sk), item) in app.table() {
+        let ttl: Option<i64> = item["ttl"]["N"].as_str().map(|seconds| seconds.parse().unwrap());
+        if ttl.is_some_and(|ttl| ttl <= app.now().as_second()) {
+            let delete = DeleteItemInput::builder().table_name(store.table());
+            store.client().call(delete.key("pk", AttributeValue::S(pk)).key("sk", AttributeValue::S(sk))).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn keys_that_have_expired_and_are_gone_can_be_revoked_by_their_set() {
+    let app = TestApp::start().await;
+    let at = app.now().as_millisecond() + HOUR;
+    let keys = json!({
+        "description": "", "expires_at_millis": at, "has_publishable_client_key": true, "has_secret_server_key": true,
+        "has_super_secret_admin_key": true,
+    });
+    let before = app.table();
+    let set = app.admin().post("/api/v1/internal/api-keys", keys).await.json();
+    let new = app.table().into_iter().filter(|(key, _)| !before.contains_key(key));
+    let ttls: Vec<_> = new.filter(|((_, sk), _)| sk.starts_with("KEY#")).map(|(_, item)| item["ttl"]["N"].clone()).collect();
+    assert_eq!(ttls, vec![json!((at / 1000).to_string()); 3]);
+    app.advance(jiff::SignedDuration::from_hours(1));
+    delete_expired(&app).await;
+    assert_eq!(app.table().keys().filter(|(_, sk)| sk.starts_with("KEY#")).count(), 3, "those of the project");
+    let path = format!("/api/v1/internal/api-keys/{}", set["id"].as_str().unwrap());
+    let revoked = app.admin().patch(&path, json!({ "revoked": true })).await;
+    assert_eq!((revoked.status(), &revoked.json()["manually_revoked_at_millis"]), (200, &json!(app.now().as_millisecond())));
+}
