@@ -243,7 +243,7 @@ impl TestApp {
 
     /// Deletes what has expired by the clock of this machine, as a gateway does each day.
     pub async fn delete_expired(&self) -> usize {
-        self.engine.delete_expired().await.unwrap()
+        self.engine.expire().await.unwrap()
     }
 
     /// Links the trail of the project as the worker does; says how many entries.
