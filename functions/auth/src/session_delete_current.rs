@@ -11,6 +11,7 @@ use shared::product_api::{Access, Client, Error, Input, KnownError};
 pub const ROUTE: Route = Route::delete("auth-session-delete-current", "/api/v1/auth/sessions/current")
     .summary("Signs out: ends the session of the access token")
     .table(&[BatchGetItem, DeleteItem])
+    .open_to_restricted()
     .errors(&["REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<Success>, Error> {

@@ -44,6 +44,8 @@ pub struct Route {
     pub uses_secret: bool,
     /// Whether what it changes is told in the trail.
     pub trail: Trail,
+    /// Whether users whom an administrator has restricted may do it, although it writes.
+    pub is_open_to_restricted: bool,
     /// Patterns of the partition keys that its function may use (`dynamodb:LeadingKeys`); none: those of everything but the public content.
     pub partitions: &'static [&'static str],
 }
@@ -151,6 +153,7 @@ impl Route {
             has_oauth_errors: false,
             uses_secret: true,
             trail,
+            is_open_to_restricted: false,
             partitions: &[],
         }
     }
@@ -216,6 +219,16 @@ impl Route {
     /// For what writes and changes nothing that anybody has to account for; `reason` says why.
     pub const fn leaves_no_trail(self, reason: &'static str) -> Self {
         Self { trail: Trail::Nothing(reason), ..self }
+    }
+
+    /// For a way out: whom an administrator has restricted may sign out. Other writes are refused whatever the request says it accepts.
+    pub const fn open_to_restricted(self) -> Self {
+        Self { is_open_to_restricted: true, ..self }
+    }
+
+    /// Whether a signed-in user changes something by it, for which no administrator may have restricted the user.
+    pub fn is_change_of_user(&self) -> bool {
+        self.limit == Some(Limit::Write) && !self.is_open_to_restricted
     }
 
     /// For a GET that changes something.

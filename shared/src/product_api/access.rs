@@ -259,7 +259,8 @@ impl<'a> Headers<'a> {
         let project = ProjectId::parse(id);
         let named = project.as_ref().map_or_else(|_| echoed(id), ProjectId::as_str);
         let token = header(headers, "access-token")?.filter(|_| verifies);
-        let token = token.map(|token| AccessToken::read(token, named, headers, app)).transpose()?;
+        let is_change = level == Level::Client && route.is_some_and(Route::is_change_of_user);
+        let token = token.map(|token| AccessToken::read(token, named, headers, is_change, app)).transpose()?;
         let project = project.map_err(|_| KnownError::CurrentProjectNotFound { project_id: echoed(id).to_owned() })?;
         for (_, key) in &mut keys {
             *key = key.filter(|key| *key != NO_KEY);

@@ -47,7 +47,7 @@ impl CurrentUser {
                 refresh_token_id: Some(self.session.id.to_string()),
             });
         }
-        self.allows.check(user.restricted_reason(&project.config))
+        self.allows.check(user, project)
     }
 }
 
@@ -62,18 +62,28 @@ pub(super) struct AccessToken {
 struct Allowed {
     anonymous: bool,
     restricted: bool,
+    /// Those whom an administrator has restricted; `restricted` is about them, too.
+    by_administrator: bool,
 }
 
 impl Allowed {
-    const ANYBODY: Self = Self { anonymous: true, restricted: true };
+    const ANYBODY: Self = Self { anonymous: true, restricted: true, by_administrator: true };
 
-    fn read(headers: &HeaderMap) -> Result<Self, KnownError> {
+    /// What the headers say, which whoever sends the request decides, and the published SDK says always: an administrator's restriction
+    /// is not theirs to lift, so what changes something accepts no such user.
+    fn read(headers: &HeaderMap, is_change: bool) -> Result<Self, KnownError> {
         let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
-        Ok(Self { anonymous, restricted: anonymous || header(headers, "allow-restricted-user")? == Some("true") })
+        let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");
+        Ok(Self { anonymous, restricted, by_administrator: !is_change })
     }
 
-    fn check(self, reason: Option<RestrictedReason>) -> Result<(), KnownError> {
-        match reason {
+    fn check(self, user: &User, project: &Project) -> Result<(), KnownError> {
+        // Whatever else restricts the user, too.
+        if user.restriction.is_some() && !self.by_administrator {
+            let restricted_reason = RestrictedReason::RestrictedByAdministrator;
+            return Err(KnownError::RestrictedUserNotAllowed { restricted_reason });
+        }
+        match user.restricted_reason(&project.config) {
             Some(RestrictedReason::Anonymous) if !self.anonymous => Err(KnownError::AnonymousAuthenticationNotAllowed),
             Some(restricted_reason) if !self.restricted => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
             _ => Ok(()),
@@ -83,7 +93,7 @@ impl Allowed {
 
 impl AccessToken {
     /// The checks of an access token: whose it is, and whether it is still good.
-    pub(super) fn read(token: &str, project: &str, headers: &HeaderMap, app: &App) -> Result<Self, KnownError> {
+    pub(super) fn read(token: &str, project: &str, headers: &HeaderMap, is_change: bool, app: &App) -> Result<Self, KnownError> {
         let claims = app.signer.verify(token, app.clock.now()).map_err(token_error)?;
         if claims.project_id.as_str() != project {
             return Err(KnownError::InvalidProjectForAccessToken {
@@ -91,7 +101,7 @@ impl AccessToken {
                 actual_project_id: claims.project_id.to_string(),
             });
         }
-        Ok(Self { claims, allows: Allowed::read(headers)? })
+        Ok(Self { claims, allows: Allowed::read(headers, is_change)? })
     }
 
     pub(super) fn user(&self) -> UserId {
@@ -110,7 +120,7 @@ impl AccessToken {
     /// The user as it is now, if the session lives and the request accepts such users (step 9).
     pub(super) fn user_now(&self, project: &Project, items: &Items, app: &App) -> Result<CurrentUser, Error> {
         let current = CurrentUser { allows: self.allows, ..live_user(project, &self.claims, items, app)? };
-        self.allows.check(current.row.user.restricted_reason(&project.config))?;
+        self.allows.check(&current.row.user, project)?;
         Ok(current)
     }
 }

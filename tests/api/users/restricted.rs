@@ -65,8 +65,29 @@ async fn a_restricted_user_cannot_lift_its_own_restriction() {
     update(&app, &ada.user_id, json!({ "restricted_by_admin": true })).await;
     let caller = app.signed_in(&refreshed(&app, &ada).await).with("x-stack-allow-restricted-user", "true");
     assert_error(&caller.patch(ME, json!({ "restricted_by_admin": false })).await, 400, "SCHEMA_ERROR");
-    assert_eq!(caller.patch(ME, json!({ "display_name": "Ada" })).await.status(), 200);
     assert_eq!(read(&app, &ada.user_id).await["restricted_by_admin"], true);
+}
+
+#[tokio::test]
+async fn a_restricted_user_writes_nothing_whatever_the_request_says_it_accepts_and_may_sign_out() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    update(&app, &ada.user_id, json!({ "restricted_by_admin": true })).await;
+    for token in [&ada, &refreshed(&app, &ada).await] {
+        for header in ["x-stack-allow-restricted-user", "x-stack-allow-anonymous-user"] {
+            let caller = app.signed_in(token).with(header, "true");
+            let details = assert_error(&caller.patch(ME, json!({ "display_name": "Eve" })).await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+            assert_eq!(details, json!({ "restricted_reason": { "type": "restricted_by_administrator" } }));
+            let channel = json!({ "user_id": "me", "type": "email", "value": "eve@example.com", "used_for_auth": true });
+            assert_error(&caller.post("/api/v1/contact-channels", channel).await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+        }
+    }
+    assert_eq!(read(&app, &ada.user_id).await["display_name"], Value::Null);
+    // Nor by being restricted in another way as well.
+    app.configure(json!({ "config": { "require_email_verification": true } })).await;
+    let caller = app.signed_in(&ada).with("x-stack-allow-anonymous-user", "true");
+    assert_error(&caller.patch(ME, json!({ "display_name": "Eve" })).await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+    assert_eq!(caller.delete("/api/v1/auth/sessions/current").await.status(), 200);
 }
 
 #[tokio::test]
