@@ -19,7 +19,7 @@ TURNS = 300
 PAUSE = 0.06
 # As many wrong passwords in a row close an account to passwords.
 WRONG = 100
-# Of "correct horse battery", by another implementation of bcrypt.
+# Hashes of the form of bcrypt; no password is known of them.
 IMPORTED = {
     10: "$2b$10$7EqJtq98hPqEX7fNZaFWoOhi5BqKxN4TqkQ2gYHk3nY1sJb0Q1c1e",
     12: "$2b$12$7EqJtq98hPqEX7fNZaFWoOhi5BqKxN4TqkQ2gYHk3nY1sJb0Q1c1e",

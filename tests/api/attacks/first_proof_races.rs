@@ -8,7 +8,8 @@ use super::{CHANNELS, NEW, PASSWORD, added, addresses, password_sign_in, reset_c
 use crate::auth::oauth_callback::{self, exchange, parameter};
 
 const ROUNDS: usize = 200;
-const PROOFS: usize = 3;
+/// Of as many rounds one proves by a provider, which takes longer, and the others by a code.
+const PROOFS: usize = 9;
 const INTERFERENCES: usize = 9;
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const ATTACKERS: &str = "the attacker's battery";
@@ -49,8 +50,8 @@ enum Proof {
 impl Proof {
     async fn of(app: &TestApp, provider: &Provider, email: &str, number: usize) -> Self {
         match number % PROOFS {
-            0 => Self::Posted("/api/v1/auth/password/reset", json!({ "code": reset_code(app, email).await, "password": NEW })),
-            1 => Self::Posted("/api/v1/auth/otp/sign-in", json!({ "code": app.sign_in_code(email).await })),
+            0 | 2 | 4 | 6 => Self::Posted("/api/v1/auth/password/reset", json!({ "code": reset_code(app, email).await, "password": NEW })),
+            1 | 3 | 5 | 7 => Self::Posted("/api/v1/auth/otp/sign-in", json!({ "code": app.sign_in_code(email).await })),
             _ => {
                 let account = json!({ "sub": format!("acme|{number}"), "email": email, "email_verified": true });
                 let (code, state) = provider.allow(app, &oauth_callback::begin(app, &[]).await, account);
