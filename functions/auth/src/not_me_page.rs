@@ -26,16 +26,16 @@ pub(crate) async fn find(app: &App, code: &Code) -> Result<Result<Link<NotMe>, L
 /// The question, with the form that answers it.
 pub(crate) fn question(project: &str, link: &NotMe) -> LinkPage {
     let undo = match link.before {
-        Some(_) => "Addresses, the authenticator app and linked accounts will be as they were before what the email tells.",
+        Some(_) => "Addresses, the authenticator app and linked accounts will be as they were before the change in the email.",
         None => "Changes stay: the link in the email to the address that your account has had for longest undoes them.",
     };
     let body = format!(
-        "<p>If somebody else was in your account at {}, shut them out: all sessions will end, and the password will be removed. {undo}</p>\
-         <p>You get a link to set a new password at {}.</p>",
+        "<p>If somebody else was in your account at {}, shut them out. Everybody will be signed out, and the password will be removed. \
+         {undo}</p><p>To set a new password, you get an email at {}.</p>",
         escape_html(project),
         escape_html(link.email.as_str()),
     );
-    LinkPage::question("Was this not you?", &body, "This wasn’t me")
+    LinkPage::question("Wasn’t this you?", &body, "This wasn’t me")
 }
 
 pub(crate) fn done(link: &NotMe, way_back: &WayBack) -> LinkPage {

@@ -38,7 +38,8 @@ pub async fn handle(
     Input { body, .. }: Input<CheckCode>,
 ) -> Result<Json<Checked>, Error> {
     let is_code_valid = match access.decide(&app, &body.code).await {
-        Ok(_) => true,
+        // A code for an account is good for nothing without it.
+        Ok((stored, row)) => stored.user_id.is_none() || row.is_some(),
         Err(Error::Known(_)) => false,
         Err(error) => return Err(error),
     };

@@ -130,6 +130,10 @@ impl Account {
 
 async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &StoredCode, account: Account) -> Result<SignedInOrUp, Error> {
     let project = &access.project.id;
+    // A code that was sent to an account signs nobody up when the account, or its address, is gone.
+    if account.claim.is_none() && stored.user_id.is_some() {
+        return Err(Rejected::NotFound.into());
+    }
     may_sign_in(&access.project.config, account.claim.as_ref())?;
     let is_new_user = account.claim.is_none();
     let mut writes = vec![codes::redeem(project, Purpose::SignIn, code)];
@@ -166,6 +170,9 @@ fn proved(app: &App, access: &Access<Client>, stored: &StoredCode, row: &UserRow
     let mut user = row.user.clone();
     let prover = access.prover(&user);
     let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
+    if user.otp_refused {
+        return Err(KnownError::MagicLinkNotEnabled.into());
+    }
     user.use_email_codes();
     user.forget_wrong_passwords();
     user.note_verified(&row.user, app.clock.now());

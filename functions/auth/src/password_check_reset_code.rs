@@ -9,7 +9,7 @@ use shared::http::{Json, Route};
 use shared::model::code::Code;
 use shared::model::limit::Limit;
 use shared::product_api::code_access::{CodeAccess, ResetCode};
-use shared::product_api::{Error, Input};
+use shared::product_api::{Error, Input, KnownError};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-check-reset-code", "/api/v1/auth/password/reset/check-code")
@@ -40,6 +40,7 @@ pub async fn handle(
     access: CodeAccess<ResetCode>,
     Input { body, .. }: Input<CheckResetCode>,
 ) -> Result<Json<ValidResetCode>, Error> {
-    access.decide(&app, &body.code).await?;
+    let (_, row) = access.decide(&app, &body.code).await?;
+    row.ok_or(KnownError::VerificationCodeNotFound)?;
     Ok(Json(ValidResetCode { is_code_valid: true }))
 }

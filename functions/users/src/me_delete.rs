@@ -6,6 +6,7 @@ use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Quer
 use shared::http::{Json, Route};
 use shared::product_api::access::Level;
 use shared::product_api::accounts::delete;
+use shared::product_api::limits::ended_codes;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 
@@ -15,10 +16,15 @@ pub const ROUTE: Route = Route::delete("users-me-delete", "/api/v1/users/me")
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_DELETION_NOT_ENABLED"]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<Success>, Error> {
-    let id = access.own_user()?.row.user.id;
+    let user = &access.own_user()?.row.user;
     if access.level == Level::Client && !access.project.config.client_user_deletion_enabled {
         return Err(KnownError::UserDeletionNotEnabled.into());
     }
-    delete(&app, &access.project.id, id, KnownError::CannotGetOwnUserWithoutUser).await?;
+    if access.level == Level::Client {
+        for counter in ended_codes(&app, user) {
+            app.store.count(&access.project.id, &counter).await?;
+        }
+    }
+    delete(&app, &access.project.id, user.id, KnownError::CannotGetOwnUserWithoutUser).await?;
     Ok(Json(SUCCESS))
 }

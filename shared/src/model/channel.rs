@@ -91,7 +91,7 @@ impl User {
             self.demote();
         }
         self.channels.push(Channel { id, value, used_for_auth, is_verified, is_primary, standing: author.standing() });
-        self.raise_epoch_if_addresses_went(&before);
+        self.raise_epoch_if_way_in_went(&before);
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl User {
         channel.value = value;
         channel.used_for_auth = patch.used_for_auth.unwrap_or(channel.used_for_auth);
         channel.is_primary = patch.is_primary.unwrap_or(channel.is_primary);
-        self.raise_epoch_if_addresses_went(&before);
+        self.raise_epoch_if_way_in_went(&before);
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl User {
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;
         let before = self.clone();
         self.channels.remove(position);
-        self.raise_epoch_if_addresses_went(&before);
+        self.raise_epoch_if_way_in_went(&before);
         Ok(())
     }
 }

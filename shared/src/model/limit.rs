@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
+use super::email::Email;
 use super::id::UserId;
 use crate::crypto::digest::Digest;
 
@@ -62,6 +63,11 @@ impl Limit {
         }
     }
 }
+
+/// How often whoever made an account with an address that nobody has proved may end the codes for it: often enough for a password or
+/// an address that was mistyped, and so seldom that the owner of the address, who needs minutes for a code, gets to use one. It grows and
+/// ends with [`Rule::Write`].
+const ENDED_CODES: Rate = Rate::new(5, 3600);
 
 /// Whom a request is counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -217,6 +223,13 @@ impl Limits {
     /// The counter of a subject at this time; `None` when the rule is off.
     pub fn counter(&self, rule: Rule, subject: &Subject, now: Timestamp) -> Option<Counter> {
         Some(Counter::new(rule, self.rate(rule)?, subject, now))
+    }
+
+    /// The counter of changes that end the codes for an address, which nobody has proved.
+    pub fn ended_codes(&self, email: &Email, now: Timestamp) -> Option<Counter> {
+        let times = (self.rate(Rule::Write)?.quota / Rule::Write.standard().quota).max(1);
+        let rate = Rate { quota: ENDED_CODES.quota.saturating_mul(times), ..ENDED_CODES };
+        Some(Counter::new(Rule::Write, rate, &Subject(format!("ended-codes:{}", Digest::of(email.as_str()))), now))
     }
 }
 

@@ -11,14 +11,14 @@
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
 //! | verification code | stay; a wished address starts to sign in | stay | stays |
 //! | password changed or reset, all sessions ended | stay | end, but for a kept one | raised |
-//! | first password set, address removed, replaced or no longer primary | stay | stay | raised |
+//! | first password set, address removed, replaced or no longer primary, provider account unlinked | stay | stay | raised |
 //! | address added | stay | stay | stays: no earlier code is for it |
 
 use serde::{Deserialize, Serialize};
 
 use super::email::Email;
 use super::id::{ChannelId, SessionId};
-use super::user::{Channel, User};
+use super::user::{Channel, ProviderAccount, User};
 
 /// Why an address may sign in although nobody has verified it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,16 +158,26 @@ impl User {
         self.credential_epoch += 1;
     }
 
-    /// Ends every code when an address of `before` was removed or replaced, no longer signs in, or is no longer primary.
-    pub fn raise_epoch_if_addresses_went(&mut self, before: &Self) {
-        let stays = |old: &Channel| {
+    /// Ends every code when a way in of `before` went: an address was removed or replaced, no longer signs in, or is no longer primary; a
+    /// provider account was unlinked or no longer signs in.
+    pub fn raise_epoch_if_way_in_went(&mut self, before: &Self) {
+        let address_stays = |old: &Channel| {
             self.channels
                 .iter()
                 .any(|new| new.value == old.value && (new.signs_in() || !old.signs_in()) && (new.is_primary || !old.is_primary))
         };
-        if !before.channels.iter().all(stays) {
+        let account_stays = |old: &ProviderAccount| {
+            let signs_in = |new: &ProviderAccount| new.is_same(old) && new.allow_sign_in;
+            !old.allow_sign_in || self.provider_accounts.iter().any(signs_in)
+        };
+        if !before.channels.iter().all(address_stays) || !before.provider_accounts.iter().all(account_stays) {
             self.raise_epoch();
         }
+    }
+
+    /// The addresses that sign in although nobody has proved them: whoever does first owns the account.
+    pub fn unproved(&self) -> impl Iterator<Item = &Email> {
+        self.channels.iter().filter(|channel| channel.signs_in() && !channel.is_verified).map(|channel| &channel.value)
     }
 }
 
@@ -198,7 +208,7 @@ mod tests {
         user.channels.push(channel("bob@example.com", false, Standing::Wished));
         user.otp_enabled = true;
         user.otp_refused = true;
-        user.provider_accounts.push(crate::model::user::ProviderAccount {
+        user.provider_accounts.push(ProviderAccount {
             id: Entropy::system().uuid().into(),
             provider_id: "github".to_owned(),
             account_id: "1".to_owned(),
@@ -259,12 +269,12 @@ mod tests {
     }
 
     #[test]
-    fn codes_die_when_an_address_goes_and_not_when_one_comes() {
+    fn codes_die_when_a_way_in_goes_and_not_when_one_comes() {
         let raised = |change: fn(&mut User)| {
             let before = prepared();
             let mut after = before.clone();
             change(&mut after);
-            after.raise_epoch_if_addresses_went(&before);
+            after.raise_epoch_if_way_in_went(&before);
             after.credential_epoch > before.credential_epoch
         };
         assert!(!raised(|_| {}));
@@ -274,5 +284,11 @@ mod tests {
         assert!(raised(|user| user.channels[1].value = email("new@example.com")));
         assert!(raised(|user| user.channels[1].used_for_auth = false));
         assert!(raised(|user| user.channels[0].is_primary = false));
+        assert!(raised(|user| user.provider_accounts.clear()));
+        assert!(raised(|user| user.provider_accounts[0].allow_sign_in = false));
+        assert!(!raised(|user| user.provider_accounts[0].allow_connected_accounts = false));
+        assert!(!raised(|user| user
+            .provider_accounts
+            .push(ProviderAccount { account_id: "2".to_owned(), ..user.provider_accounts[0].clone() })));
     }
 }

@@ -112,15 +112,19 @@ impl User {
         if self.provider_accounts.iter().any(|other| other.id != id && other.is_same(&new)) {
             return Err(Refused::Duplicate);
         }
+        let before = self.clone();
         for account in self.provider_accounts.iter_mut().filter(|account| account.id == id) {
             *account = new.clone();
         }
+        self.raise_epoch_if_way_in_went(&before);
         Ok(())
     }
 
     pub fn remove_account(&mut self, id: ProviderAccountId) -> Result<(), Refused> {
         self.provider_account(id).ok_or(Refused::NotFound)?;
+        let before = self.clone();
         self.provider_accounts.retain(|account| account.id != id);
+        self.raise_epoch_if_way_in_went(&before);
         Ok(())
     }
 

@@ -62,7 +62,7 @@ impl UserPatch {
         }
         self.apply_restriction(user);
         self.apply_primary_email(user, entropy)?;
-        user.raise_epoch_if_addresses_went(&before);
+        user.raise_epoch_if_way_in_went(&before);
         Ok(())
     }
 

@@ -7,10 +7,12 @@ use tokio::time::Instant;
 
 use super::access::{Access, Level};
 use super::error::{Error, KnownError};
+use super::limits::ended_codes;
 use crate::App;
 use crate::mail::notice;
 use crate::model::code::Rejected;
 use crate::model::id::{ProjectId, UserId};
+use crate::model::ownership::Author;
 use crate::model::place::Place;
 use crate::model::project::ProjectConfig;
 use crate::model::sign_up_rule::{Attempt, AuthMethod, judge};
@@ -18,7 +20,7 @@ use crate::model::team::Team;
 use crate::model::user::User;
 use crate::store::accounts::Outcome;
 use crate::store::users::UserRow;
-use crate::store::{self, Store, Write};
+use crate::store::{self, Store, Write, limits};
 
 /// How often a change looks again. An account that changes more often within one request is under attack, not in use.
 const TRIES: u32 = 5;
@@ -76,7 +78,7 @@ pub async fn change_read(
 }
 
 /// [`change_read`] by the caller of `access`: when the user has to be read again, the caller must still be who it was. The owner hears of
-/// what changes of how the user signs in.
+/// what changes of how the user signs in. What ends codes for an address that nobody has proved is counted.
 pub async fn change_as<L>(
     app: &App,
     access: &Access<L>,
@@ -89,6 +91,9 @@ pub async fn change_as<L>(
         let before = user.clone();
         let mut with = change(user)?;
         with.0.extend(notice::of_change(app, &access.project, place(access), &before, user)?);
+        if access.author() == Author::User && user.credential_epoch != before.credential_epoch {
+            with.0.extend(ended_codes(app, &before).map(|counter| limits::count(&access.project.id, &counter)));
+        }
         Ok(with)
     };
     change_read(app, &access.project.id, row, missing, checked).await

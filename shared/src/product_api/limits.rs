@@ -15,6 +15,7 @@ use crate::model::email::Email;
 use crate::model::id::{ProjectId, UserId};
 use crate::model::limit::{By, Counter, Limit, Refused, Rule, Subject};
 use crate::model::place::Place;
+use crate::model::user::User;
 use crate::store::{self, Write, limits};
 
 /// Who sends a request, by what it claims and before anything is proved.
@@ -89,6 +90,12 @@ pub fn recipient(app: &App, project: &ProjectId, level: Level, email: &Email) ->
     let rule = if level == Level::Client { Rule::SendCodeRecipient } else { Rule::SendCodeRecipientServer };
     let counter = app.settings.limits.counter(rule, &Subject::email(email.as_str()), app.clock.now())?;
     Some(limits::count(project, &counter))
+}
+
+/// The counters of a change by which a user ends its codes, for those of its addresses that nobody has proved. Whoever made an account
+/// with somebody else's address must not end each code before its owner gets to use it.
+pub fn ended_codes(app: &App, user: &User) -> impl Iterator<Item = Counter> {
+    user.unproved().filter_map(|email| app.settings.limits.ended_codes(email, app.clock.now()))
 }
 
 /// Wrong passwords for one account.

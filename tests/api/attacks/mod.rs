@@ -1,9 +1,14 @@
 //! Attacks on accounts: each is replayed as it once succeeded, and must be refused for the right reason.
 
+mod code_matrix;
+mod code_world;
+mod ended_matrix;
 mod ended_sessions;
 mod first_proof;
+mod first_proof_matrix;
 mod first_proof_races;
 mod names;
+mod kept_away;
 mod not_me;
 mod notices;
 mod notices_misused;

@@ -1,4 +1,4 @@
-// Renders every built-in mail by the preview operation, and takes pictures of them, of the unsubscribe page and of the gateway's pages.
+// Renders every built-in mail by the preview operation, and takes pictures of them, of the pages behind links and of the gateway's pages.
 
 import { startGateway } from "../support/gateway.js";
 import { launch } from "./chromium.js";
@@ -54,6 +54,16 @@ try {
   }
   const link = sent[0].text.match(/https?:\S+unsubscribe-link\?code=\w+/)[0];
   await picture("unsubscribe", (page) => page.goto(link));
+  await api("PATCH", `/users/${user.id}`, { password: "a better horse battery" });
+  let told;
+  for (const end = Date.now() + 10_000; !told && Date.now() < end;) {
+    const { items } = await (await fetch(`${gateway.url}/inbox/api/messages`)).json();
+    told = items.find(({ subject }) => subject.endsWith(" was changed"));
+  }
+  const notMe = told.text.match(/https?:\S+not-me-link\?code=\w+/)[0];
+  await picture("not-me", (page) => page.goto(notMe));
+  await fetch(notMe, { method: "POST" });
+  await picture("not-me-used", (page) => page.goto(notMe));
   for (const path of ["", "inbox", `inbox/${sent[0].id}`, "outbox", `outbox/${gateway.projectId}/${sent[0].outbox_id}`, "docs", "docs/api", "docs/errors"]) {
     await picture(`page-${path.split("/").slice(0, 2).join("-")}`, (page) => page.goto(`${gateway.url}/${path}`));
   }

@@ -1,0 +1,230 @@
+//! Every kind of code, and everything that may happen between the making of one and its use: which codes it ends, and why. A code dies
+//! with what it was for: those that open or change an account with its credential epoch, links that give something back to whoever reads
+//! the emails of an address with what they would give back.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use shared::model::limit::Limits;
+use support::{Answer, Items, Snapshot, TestApp};
+
+use super::code_world::{Base, Event, KINDS, Kind, Known, ME, World, opens};
+use crate::auth::assert_error;
+
+use Event::{
+    AddressAdded, AddressNoLongerSignsIn, AddressRemoved, AddressReplaced, AddressVerified, Anonymous, AuthenticatorRemoved,
+    AuthenticatorSet, CreatorProves, Deleted, EmailCodesOff, EveryoneOut, EveryoneOutByServer, FirstPassword, NameChanged, NoLongerPrimary,
+    NotMePressed, Nothing, OwnAddressRemoved, PasswordRemovedByServer, PasswordReset, PasswordSetByServer, PasswordUpdated,
+    PrimaryReplacedByServer, ProviderProves, ProviderShut, ProviderUnlinked, Released, ResetProves, Restricted, SessionEndedByServer,
+    SignInProves, SignedOut,
+};
+use Fate::{Alive as A, Dead as D, Refused as R};
+use Kind::{Attempt, Authorization, Invitation, NotMe, Release, Reset, SignInLink, SignInTyped, Unsubscribe, Verification};
+
+/// What becomes of a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Alive,
+    /// It is as if there were none.
+    Dead,
+    /// It stands, and its use is refused for another reason.
+    Refused(u16, &'static str),
+}
+
+const MISMATCH: Fate = R(403, "TEAM_INVITATION_EMAIL_MISMATCH");
+const OFF: Fate = R(403, "MAGIC_LINK_NOT_ENABLED");
+const WRONG_TOTP: Fate = R(400, "INVALID_TOTP_CODE");
+const RESTRICTED: Fate = R(403, "RESTRICTED_USER_NOT_ALLOWED");
+const ANONYMOUS: Fate = R(401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED");
+const NO_CHANNEL: Fate = R(404, "CONTACT_CHANNEL_NOT_FOUND");
+const NOBODY: Fate = R(401, "ACCESS_TOKEN_EXPIRED");
+
+/// The fates of [`KINDS`] by event.
+#[rustfmt::skip]
+const FATES: [(Event, &str, [Fate; 10]); 33] = [
+    //                         sign-in by
+    //                         link  typed verif. reset attempt oauth invitation not-me release unsubscribe
+    (Nothing,                  "each works when nothing happens",
+                              [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
+    (NameChanged,              "it is no credential",
+                              [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
+    (SignedOut,                "one session ends, and codes are not of it",
+                              [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
+    (SessionEndedByServer,     "the same",
+                              [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
+    (AddressAdded,             "no earlier code is for it",
+                              [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
+    (AddressVerified,          "no earlier code is for it",
+                              [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
+    (PasswordUpdated,          "credentials changed; an invitation is for an address, a link gives something back",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (PasswordReset,            "the same; the other reset code is one of them",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (FirstPassword,            "the same",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (PasswordSetByServer,      "the same",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (PasswordRemovedByServer,  "the same",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (EveryoneOut,              "signing out everywhere ends what would sign in again",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (EveryoneOutByServer,      "the same",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (AddressRemoved,           "another address than the code's went",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (AddressReplaced,          "the same",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (AddressNoLongerSignsIn,   "the same",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (NoLongerPrimary,          "another address stands for the account",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (PrimaryReplacedByServer,  "the same",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (OwnAddressRemoved,        "the code's own address went: it signs nobody up again, nor joins a team",
+                              [D,    D,    D,     D,    D,      D,    MISMATCH,  A,     A,      A]),
+    (ProviderUnlinked,         "a way to sign in went",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (ProviderShut,             "the same",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     A,      A]),
+    (EmailCodesOff,            "off means off; nothing else is about codes by email",
+                              [OFF,  OFF,  A,     A,    A,      A,    A,         A,     A,      A]),
+    (AuthenticatorSet,         "first factors lead to the new one, the old one's code is wrong",
+                              [A,    A,    A,     A,    WRONG_TOTP, A, A,        A,     A,      A]),
+    (AuthenticatorRemoved,     "no code of it is right any more",
+                              [A,    A,    A,     A,    WRONG_TOTP, A, A,        A,     A,      A]),
+    (NotMePressed,             "everybody is shut out, and what was added since went; earlier links lead further back",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     D,      A]),
+    (Released,                 "an address went; the link works once",
+                              [D,    D,    D,     D,    D,      D,    A,         A,     D,      A]),
+    (Restricted,               "what they open is restricted; nobody restricted joins a team",
+                              [A,    A,    A,     A,    A,      A,    RESTRICTED, A,    A,      A]),
+    (Anonymous,                "what they open is anonymous",
+                              [A,    A,    A,     A,    A,      A,    ANONYMOUS, A,     A,      A]),
+    (Deleted,                  "there is nobody whom they are for",
+                              [D,    D,    NO_CHANNEL, D, D,    D,    NOBODY,    D,     D,      D]),
+    (ResetProves,              "the account is somebody else's; emails to its address go on",
+                              [D,    D,    D,     D,    D,      D,    MISMATCH,  D,     D,      A]),
+    (SignInProves,             "the same",
+                              [D,    D,    D,     D,    D,      D,    MISMATCH,  D,     D,      A]),
+    (ProviderProves,           "the same",
+                              [D,    D,    D,     D,    D,      D,    MISMATCH,  D,     D,      A]),
+    (CreatorProves,            "the account is its creator's as before",
+                              [A,    A,    A,     A,    A,      A,    A,         A,     A,      A]),
+];
+
+impl Event {
+    /// Whether somebody proves an address that nobody had proved.
+    fn is_proof(self) -> bool {
+        [ResetProves, SignInProves, ProviderProves, CreatorProves].contains(&self)
+    }
+
+    fn base(self, has_app: bool) -> Base {
+        Base { is_proved: !self.is_proof(), has_password: self != FirstPassword, has_app }
+    }
+}
+
+impl World {
+    async fn assert_fate(&self, kind: Kind, code: &str, fate: Fate, what: &str) {
+        let is_valid = self.is_valid(kind, code).await;
+        let before = self.app.table();
+        let answer = self.redeem(kind, code).await;
+        if fate == A {
+            assert!(is_valid.unwrap_or(true), "{what}");
+            assert!(is_done(kind, &answer), "{what}: {}", answer.text());
+            return;
+        }
+        match (fate, kind) {
+            (R(status, reason), _) => drop(assert_error(&answer, status, reason)),
+            (_, NotMe) => assert!(answer.text().contains("There is nothing to undo"), "{what}: {}", answer.text()),
+            (_, Release | Unsubscribe) => assert!(answer.status() == 200 && !is_done(kind, &answer), "{what}: {}", answer.text()),
+            (_, Authorization) => drop(assert_error(&answer, 400, "INVALID_AUTHORIZATION_CODE")),
+            _ => {
+                assert!(!is_valid.unwrap_or(false), "{what}");
+                assert_error(&answer, 404, "VERIFICATION_CODE_NOT_FOUND");
+            }
+        }
+        let changed = changes(&before, &self.app.table());
+        let is_count = |(pk, _): &&(String, String)| pk.starts_with("C#");
+        // The session by which an invitation is tried.
+        let is_session = |(pk, sk): &&(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
+        let other: Vec<_> = changed.iter().filter(|key| !is_count(key) && !is_session(key)).collect();
+        assert!(other.is_empty(), "{what} changes {other:?}");
+    }
+}
+
+/// What is different, by key.
+fn changes(before: &Items, after: &Items) -> Vec<(String, String)> {
+    let changed = after.iter().filter(|(key, item)| before.get(*key) != Some(*item)).map(|(key, _)| key);
+    changed.chain(before.keys().filter(|key| !after.contains_key(*key))).cloned().collect()
+}
+
+/// Whether a code did what it is for.
+fn is_done(kind: Kind, answer: &Answer) -> bool {
+    match kind {
+        SignInLink | SignInTyped | Authorization => opens(answer),
+        Verification | Reset | Attempt | Invitation => answer.status() == 200,
+        NotMe => answer.text().contains("The changes are undone"),
+        Release => answer.text().contains("Your address is free again"),
+        Unsubscribe => answer.text().contains("You are unsubscribed"),
+    }
+}
+
+/// Accounts with a code of every kind, each made once.
+#[derive(Default)]
+struct Bases(BTreeMap<Base, (Snapshot, Known)>);
+
+impl Bases {
+    async fn begin(&mut self, base: Base) -> (World, Known) {
+        if !self.0.contains_key(&base) {
+            let world = World::new(base).await;
+            let known = world.known().await;
+            let name = format!("codes-{}-{}-{}", base.is_proved, base.has_password, base.has_app);
+            self.0.insert(base, (world.app.snapshot(&name, 2), known));
+        }
+        let (snapshot, known) = &self.0[&base];
+        (World::of(known, TestApp::start_from(snapshot, Limits::off()).await, base), known.clone())
+    }
+}
+
+#[tokio::test]
+async fn every_kind_of_code_dies_with_what_it_was_for_and_with_nothing_else() {
+    let mut bases = Bases::default();
+    for (event, why, fates) in FATES {
+        for has_app in [false, true] {
+            let base = event.base(has_app);
+            let (world, known) = bases.begin(base).await;
+            world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
+            let snapshot = world.app.snapshot(&format!("codes-after-{event:?}-{has_app}"), 3);
+            // Whoever has an app signs in by two steps, of which the second is the attempt.
+            for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {
+                let world = World::of(&known, TestApp::start_from(&snapshot, Limits::off()).await, base);
+                let what = format!("{kind:?} after {event:?} ({why})");
+                world.assert_fate(kind, &known.codes[&kind], fate, &what).await;
+            }
+        }
+    }
+}
+
+#[test]
+fn the_table_has_every_event_once() {
+    let mut events: Vec<Event> = FATES.iter().map(|(event, ..)| *event).collect();
+    events.sort_unstable();
+    events.dedup();
+    // The last one, counted from 0.
+    assert_eq!([FATES.len(), events.len()], [CreatorProves as usize + 1; 2]);
+}
+
+/// What a code still opens for a user whom an administrator has restricted meanwhile.
+#[tokio::test]
+async fn a_code_of_a_restricted_user_opens_a_restricted_session() {
+    for kind in [SignInLink, Authorization] {
+        let world = World::new(Base::PLAIN).await;
+        let code = world.code(kind).await;
+        world.happen(Restricted, "", "").await;
+        let answer = world.redeem(kind, &code).await;
+        assert_eq!(answer.status(), 200, "{kind:?}: {}", answer.text());
+        let caller = world.app.client().with("x-stack-access-token", answer.json()["access_token"].as_str().unwrap());
+        assert_error(&caller.get(ME).await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+        assert_error(&caller.patch(ME, json!({ "display_name": "Eve" })).await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+    }
+}

@@ -1,0 +1,251 @@
+//! First proof of an address, by every way of proving one, of an account that had each single thing before: nothing of it opens the account
+//! afterwards, the proving way does, and the address is told. Accounts that had everything at once are in [`super::first_proof`].
+
+use serde_json::{Value, json};
+use support::provider::Provider;
+use support::{SignedIn, TestApp};
+
+use super::{CALLBACK, NEW, PASSWORD, added, addresses, otp_sign_in, password_sign_in, reset, reset_code, user, verification_code, verify};
+use crate::auth::assert_error;
+use crate::auth::oauth_callback::{self, exchange, flow, parameter};
+
+use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
+use Proof::{Provided, Reset, SignInLink, SignInTyped};
+
+const ADA: &str = "ada@example.com";
+const EVE: &str = "eve@example.com";
+const ME: &str = "/api/v1/users/me";
+const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
+const STRATEGIES: [&str; 3] = ["link_method", "raise_error", "allow_duplicates"];
+
+/// What the account had, or how it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Prior {
+    /// Nothing but the password that it was made with, as each of the following has.
+    Password,
+    /// Another address, verified.
+    Address,
+    /// Another address, waiting to be verified.
+    Named,
+    ProviderAccount,
+    Authenticator,
+    /// It was made with an account at a provider that does not vouch for the address.
+    ProviderSignUp,
+    /// A server made it, and gave it the password.
+    ServerAccount,
+}
+
+const PRIORS: [Prior; 7] = [Password, Address, Named, ProviderAccount, Authenticator, ProviderSignUp, ServerAccount];
+
+/// How the owner of the address proves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    Reset,
+    SignInLink,
+    SignInTyped,
+    /// By a provider that vouches for it, under a strategy of merging.
+    Provided(&'static str),
+}
+
+const PROOFS: [Proof; 6] = [Reset, SignInLink, SignInTyped, Provided("link_method"), Provided("raise_error"), Provided("allow_duplicates")];
+
+/// An account of [`ADA`] that somebody else made.
+struct Squatted {
+    app: TestApp,
+    provider: Provider,
+    eve: SignedIn,
+    /// A code for the address that only waits.
+    verification: Option<String>,
+}
+
+/// The account at the provider that is the intruder's.
+fn eves(email: &str) -> Value {
+    json!({ "sub": "acme|666", "email": email, "email_verified": false })
+}
+
+/// The owner's own, with an address that the provider vouches for or not.
+fn adas(email_verified: bool) -> Value {
+    json!({ "sub": "acme|1", "email": ADA, "email_verified": email_verified })
+}
+
+async fn squat(prior: Prior) -> Squatted {
+    let (app, provider) = oauth_callback::start().await;
+    let eve = match prior {
+        ProviderSignUp => oauth_callback::sign_in(&app, &provider, eves(ADA)).await.0,
+        ServerAccount => {
+            let body = json!({ "primary_email": ADA, "primary_email_auth_enabled": true, "password": PASSWORD });
+            assert_eq!(app.server().post("/api/v1/users", body).await.status(), 201);
+            app.sign_in(ADA).await
+        }
+        _ => app.sign_up(ADA).await,
+    };
+    let mut verification = None;
+    match prior {
+        Address | Named => {
+            let channel = added(&app, &eve, EVE).await;
+            let code = verification_code(&app, &eve, &channel, EVE).await;
+            if prior == Named {
+                verification = Some(code);
+            } else {
+                assert_eq!(verify(&app, &code).await.status(), 200);
+            }
+        }
+        ProviderAccount => {
+            let link = [("type", "link"), ("token", eve.access_token.as_str())];
+            let linked = exchange(&app, &parameter(&flow(&app, &provider, eves("eve@provider.example"), &link).await, "code")).await;
+            assert_eq!(linked.status(), 200, "{}", linked.text());
+        }
+        Authenticator => {
+            assert_eq!(app.signed_in(&eve).patch(ME, json!({ "totp_secret_base64": SECRET })).await.status(), 200);
+        }
+        Password | ProviderSignUp | ServerAccount => {}
+    }
+    Squatted { app, provider, eve, verification }
+}
+
+async fn merge_by(app: &TestApp, provider: &Provider, strategy: &str) {
+    let setting = json!({ "oauth_providers": [provider.setting()], "oauth_account_merge_strategy": strategy });
+    app.configure(json!({ "config": setting })).await;
+}
+
+impl Squatted {
+    /// The owner proves the address; gives a session of the owner.
+    async fn prove(&self, proof: Proof) -> SignedIn {
+        let (app, provider) = (&self.app, &self.provider);
+        let of = |answer: support::Answer| {
+            assert_eq!(answer.status(), 200, "{proof:?}: {}", answer.text());
+            SignedIn::of(ADA, &answer.json())
+        };
+        match proof {
+            Reset => {
+                assert_eq!(reset(app, &reset_code(app, ADA).await).await.status(), 200);
+                of(password_sign_in(app, ADA, NEW).await)
+            }
+            SignInLink => of(otp_sign_in(app, &app.sign_in_code(ADA).await).await),
+            SignInTyped => {
+                let body = json!({ "email": ADA, "callback_url": CALLBACK });
+                let sent = app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.json();
+                let typed = app.last_mail(ADA).await.code()[..6].to_uppercase();
+                of(otp_sign_in(app, &format!("{typed}{}", sent["nonce"].as_str().unwrap())).await)
+            }
+            Provided(strategy) => {
+                merge_by(app, provider, strategy).await;
+                oauth_callback::sign_in(app, provider, adas(true)).await.0
+            }
+        }
+    }
+
+    /// What the account signs in with is the owner's alone.
+    async fn assert_owned(&self, proof: Proof, what: &str) {
+        let (app, id) = (&self.app, self.eve.user_id.as_str());
+        assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)], "{what}");
+        let account = user(app, id).await;
+        let state = ["has_password", "requires_totp_mfa", "otp_auth_enabled"].map(|field| account[field] == true);
+        assert_eq!(state, [proof == Reset, false, [SignInLink, SignInTyped].contains(&proof)], "{what}");
+        let accounts: Vec<&Value> = account["oauth_providers"].as_array().unwrap().iter().map(|account| &account["account_id"]).collect();
+        let expected: &[&str] = if matches!(proof, Provided(_)) { &["acme|1"] } else { &[] };
+        assert_eq!(accounts, expected, "{what}");
+    }
+
+    /// Nothing of before opens the account.
+    async fn assert_shut(&self, what: &str) {
+        let Self { app, provider, eve, verification } = self;
+        assert_error(&app.signed_in(eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
+        assert_error(&app.signed_in(eve).patch(ME, json!({ "display_name": "Eve" })).await, 401, "ACCESS_TOKEN_EXPIRED");
+        let refresh = app.signed_in(eve).without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
+        assert_error(&refresh, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+        for address in [ADA, EVE] {
+            assert_error(&password_sign_in(app, address, PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
+        }
+        if let Some(code) = verification {
+            assert_error(&verify(app, code).await, 404, "VERIFICATION_CODE_NOT_FOUND");
+        }
+        assert_ne!(app.sign_in_by_mail(EVE).await.user_id, eve.user_id, "{what}");
+        // Under any strategy: the intruder's account at the provider is the intruder's.
+        let url = flow(app, provider, eves("eve@provider.example"), &[]).await;
+        let code = parameter(&url, "code");
+        let elsewhere = exchange(app, &code).await;
+        assert_eq!(elsewhere.status(), 200, "{what}: {}", elsewhere.text());
+        let me = app.client().with("x-stack-access-token", elsewhere.json()["access_token"].as_str().unwrap()).get(ME).await.json();
+        assert_ne!(me["id"], eve.user_id.as_str(), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_proves_an_address_first_has_its_account_alone_whatever_it_had() {
+    for prior in PRIORS {
+        for proof in PROOFS {
+            let what = format!("{proof:?} of an account with {prior:?}");
+            let squatted = squat(prior).await;
+            let app = &squatted.app;
+            let ada = squatted.prove(proof).await;
+            assert_eq!(ada.user_id, squatted.eve.user_id, "{what}");
+            squatted.assert_owned(proof, &what).await;
+            let told = app.mails(ADA).await.into_iter().filter(|mail| mail.0.text.starts_with("This account is now yours")).count();
+            assert_eq!(told, 1, "{what}");
+            squatted.assert_shut(&what).await;
+            // What proved it opens it again, with no second factor of somebody else's.
+            assert_eq!(app.signed_in(&ada).get(ME).await.status(), 200, "{what}");
+            let again = match proof {
+                Reset => SignedIn::of(ADA, &password_sign_in(app, ADA, NEW).await.json()),
+                SignInLink | SignInTyped => app.sign_in_by_mail(ADA).await,
+                Provided(_) => oauth_callback::sign_in(app, &squatted.provider, adas(true)).await.0,
+            };
+            assert_eq!(again.user_id, ada.user_id, "{what}");
+            squatted.assert_owned(proof, &what).await;
+        }
+    }
+}
+
+/// A provider that does not vouch for the address proves nothing, under any strategy, and gets nothing of the account.
+#[tokio::test]
+async fn who_only_says_an_address_gets_no_account_that_has_it() {
+    for prior in PRIORS {
+        for strategy in STRATEGIES {
+            let what = format!("{strategy}, {prior:?}");
+            let squatted = squat(prior).await;
+            let Squatted { app, provider, eve, .. } = &squatted;
+            merge_by(app, provider, strategy).await;
+            let before = user(app, &eve.user_id).await;
+            let url = flow(app, provider, adas(false), &[]).await;
+            if strategy == "allow_duplicates" {
+                let answer = exchange(app, &parameter(&url, "code")).await.json();
+                let me = app.client().with("x-stack-access-token", answer["access_token"].as_str().unwrap()).get(ME).await.json();
+                assert_ne!(me["id"], eve.user_id.as_str(), "{what}");
+                assert_eq!((&me["primary_email_verified"], &me["auth_with_email"]), (&json!(false), &json!(false)), "{what}");
+            } else {
+                assert_eq!(oauth_callback::error_of(&url), "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE", "{what}");
+            }
+            assert_eq!(user(app, &eve.user_id).await, before, "{what}");
+            assert_eq!(app.signed_in(eve).get(ME).await.status(), 200, "{what}");
+            // The owner's proof is as good as before.
+            assert_eq!(squatted.prove(SignInLink).await.user_id, eve.user_id, "{what}");
+            squatted.assert_owned(SignInLink, &what).await;
+        }
+    }
+}
+
+/// Once an address is proved, a provider that vouches for it does what the strategy says, and nothing is removed.
+#[tokio::test]
+async fn an_address_that_is_proved_is_nobodys_to_take_over() {
+    for strategy in STRATEGIES {
+        let squatted = squat(Address).await;
+        let Squatted { app, provider, eve: ada, .. } = &squatted;
+        super::change(app, &ada.user_id, json!({ "primary_email_verified": true })).await;
+        merge_by(app, provider, strategy).await;
+        let url = flow(app, provider, adas(true), &[]).await;
+        match strategy {
+            "raise_error" => {
+                assert_eq!(oauth_callback::error_of(&url), "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
+            }
+            strategy => {
+                let answer = exchange(app, &parameter(&url, "code")).await.json();
+                let me = app.client().with("x-stack-access-token", answer["access_token"].as_str().unwrap()).get(ME).await.json();
+                assert_eq!(me["id"] == ada.user_id.as_str(), strategy == "link_method", "{strategy}");
+            }
+        }
+        assert_eq!(app.signed_in(ada).get(ME).await.status(), 200, "{strategy}");
+        assert_eq!(app.sign_in(ADA).await.user_id, ada.user_id, "{strategy}");
+        assert_eq!(addresses(app, &ada.user_id).await.len(), 2, "{strategy}");
+    }
+}

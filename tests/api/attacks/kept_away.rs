@@ -1,0 +1,149 @@
+//! The creator of an account with somebody else's address cannot keep the address's owner from proving it: not by ending each code before
+//! it is used, and not by switching off the way of proving.
+
+use jiff::SignedDuration;
+use serde_json::json;
+use shared::model::limit::Limits;
+use support::{Answer, SignedIn, TestApp};
+
+use super::{CHANNELS, NEW, PASSWORD, change, otp_sign_in, reset, reset_code, user};
+use crate::auth::assert_error;
+use crate::auth::oauth_callback;
+
+const ADA: &str = "ada@example.com";
+const ME: &str = "/api/v1/users/me";
+const SESSIONS: &str = "/api/v1/auth/sessions?user_id=me";
+
+/// How often in an hour.
+const OFTEN_ENOUGH: usize = 5;
+
+/// Ends every code of the account in one of the ways that a user has.
+async fn end_codes(app: &TestApp, eve: &SignedIn, turn: usize) -> Answer {
+    let own = app.signed_in(eve);
+    let passwords = [PASSWORD, "the attacker's battery"];
+    match turn % 2 {
+        0 => own.delete(SESSIONS).await,
+        _ => {
+            let body = json!({ "old_password": passwords[turn / 2 % 2], "new_password": passwords[(turn / 2 + 1) % 2] });
+            own.post("/api/v1/auth/password/update", body).await
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_ends_each_code_of_an_address_before_its_owner_uses_one() {
+    let app = TestApp::start_with(Limits::standard()).await;
+    let eve = app.sign_up(ADA).await;
+    for turn in 0..OFTEN_ENOUGH {
+        let ended = end_codes(&app, &eve, turn).await;
+        assert_eq!(ended.status(), 200, "{turn}: {}", ended.text());
+    }
+    let code = reset_code(&app, ADA).await;
+    for turn in OFTEN_ENOUGH..OFTEN_ENOUGH + 2 {
+        let refused = end_codes(&app, &eve, turn).await;
+        let details = assert_error(&refused, 429, "RATE_LIMITED");
+        assert_eq!(details["limit"], "write");
+    }
+    // What ends no code goes on.
+    assert_eq!(app.signed_in(&eve).patch(ME, json!({ "display_name": "Eve" })).await.status(), 200);
+    assert_eq!(reset(&app, &code).await.status(), 200);
+    assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
+    // Now the address is proved, and its owner may end codes at will.
+    let ada = SignedIn::of(ADA, &super::password_sign_in(&app, ADA, NEW).await.json());
+    for _ in 0..2 * OFTEN_ENOUGH {
+        assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn an_hour_later_codes_may_be_ended_again_and_a_server_always_may() {
+    let app = TestApp::start_with(Limits::standard()).await;
+    let ada = app.sign_up(ADA).await;
+    for _ in 0..OFTEN_ENOUGH {
+        assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
+    }
+    let refused = app.signed_in(&ada).delete(SESSIONS).await;
+    let seconds = assert_error(&refused, 429, "RATE_LIMITED")["retry_after_seconds"].as_i64().unwrap();
+    assert!((1..=3600).contains(&seconds), "{seconds}");
+    for _ in 0..2 * OFTEN_ENOUGH {
+        change(&app, &ada.user_id, json!({ "password": NEW })).await;
+    }
+    app.advance(SignedDuration::from_secs(seconds));
+    let ada = SignedIn::of(ADA, &super::password_sign_in(&app, ADA, NEW).await.json());
+    assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
+}
+
+/// Codes are for one account: whoever makes it anew each minute would end them, too.
+#[tokio::test]
+async fn nobody_ends_codes_by_deleting_the_account_and_making_it_again() {
+    let app = TestApp::start_with(Limits::standard()).await;
+    app.configure(json!({ "config": { "client_user_deletion_enabled": true } })).await;
+    for _ in 0..OFTEN_ENOUGH {
+        let eve = app.sign_up(ADA).await;
+        assert_eq!(app.signed_in(&eve).delete(ME).await.status(), 200);
+    }
+    let eve = app.sign_up(ADA).await;
+    let code = app.sign_in_code(ADA).await;
+    assert_error(&app.signed_in(&eve).delete(ME).await, 429, "RATE_LIMITED");
+    assert_error(&app.signed_in(&eve).delete(SESSIONS).await, 429, "RATE_LIMITED");
+    assert_eq!(otp_sign_in(&app, &code).await.json()["user_id"], eve.user_id.as_str());
+    assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
+}
+
+/// Where there are no passwords, a sign-in code is the only proof by email.
+#[tokio::test]
+async fn nobody_keeps_an_address_by_switching_its_codes_off() {
+    let (app, provider) = oauth_callback::start().await;
+    let account = json!({ "sub": "acme|666", "email": ADA, "email_verified": false });
+    let (eve, _) = oauth_callback::sign_in(&app, &provider, account).await;
+    app.configure(json!({ "config": { "credential_enabled": false } })).await;
+    assert_eq!(app.signed_in(&eve).patch(ME, json!({ "otp_auth_enabled": false })).await.status(), 200);
+    let code = app.sign_in_code(ADA).await;
+    // Off is off for whoever said so.
+    let own = app.signed_in(&eve).post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
+    assert_error(&own, 403, "MAGIC_LINK_NOT_ENABLED");
+    assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], false);
+
+    assert_eq!(otp_sign_in(&app, &code).await.json()["user_id"], eve.user_id.as_str());
+    assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
+    assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], true);
+    app.deliver().await;
+    app.advance(SignedDuration::from_secs(1));
+    // Its owner may switch it off, and then it is.
+    let ada = app.sign_in_by_mail(ADA).await;
+    assert_eq!(app.signed_in(&ada).patch(ME, json!({ "otp_auth_enabled": false })).await.status(), 200);
+    let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
+    assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
+}
+
+/// Where there are passwords, a reset proves the address, and what was switched off is on again.
+#[tokio::test]
+async fn a_reset_proves_an_address_whose_codes_are_off() {
+    let app = TestApp::start().await;
+    let eve = app.sign_up(ADA).await;
+    assert_eq!(app.signed_in(&eve).patch(ME, json!({ "otp_auth_enabled": false })).await.status(), 200);
+    let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
+    assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
+    assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
+    // Emails of one moment have no order.
+    app.deliver().await;
+    app.advance(SignedDuration::from_secs(1));
+    assert_eq!(app.sign_in_by_mail(ADA).await.user_id, eve.user_id);
+}
+
+/// A code that was sent to an account makes no new one with the address when the account gave it up.
+#[tokio::test]
+async fn a_code_for_an_account_makes_no_other() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in_by_mail(ADA).await;
+    let code = app.sign_in_code(ADA).await;
+    let list = app.signed_in(&ada).get(&format!("{CHANNELS}?user_id=me")).await.json();
+    let path = format!("{CHANNELS}/me/{}", list["items"][0]["id"].as_str().unwrap());
+    assert_eq!(app.signed_in(&ada).delete(&path).await.status(), 200);
+    assert_error(&otp_sign_in(&app, &code).await, 404, "VERIFICATION_CODE_NOT_FOUND");
+    let check = app.client().post("/api/v1/auth/otp/sign-in/check-code", json!({ "code": code })).await;
+    assert_eq!((check.status(), &check.json()["is_code_valid"]), (200, &json!(false)));
+    assert_eq!(app.server().get("/api/v1/users").await.json()["items"].as_array().unwrap().len(), 1);
+    // Whoever reads the address's emails asks for another, and signs up.
+    assert_ne!(app.sign_in_by_mail(ADA).await.user_id, ada.user_id);
+}
