@@ -55,7 +55,9 @@ async fn a_gateway_deletes_what_has_expired() {
     app.configure(json!({ "config": { "audit_log_retention_days": 1 } })).await;
     rename(&app, &ada, "A").await;
     let before = app.table();
-    let expired = before.values().filter(|item| item["ttl"]["N"].as_str().is_some_and(|ttl| ttl.parse::<i64>().unwrap() <= Clock::system().now().as_second()));
+    let expired = before
+        .values()
+        .filter(|item| item["ttl"]["N"].as_str().is_some_and(|ttl| ttl.parse::<i64>().unwrap() <= Clock::system().now().as_second()));
     let expired = expired.count();
     assert!(expired > 0 && expired < before.len());
     assert_eq!(app.delete_expired().await, expired);

@@ -1,8 +1,8 @@
 //! The gateway as people run it: the binary, its ports, its folder, its signals and its command line.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
-mod aws;
 mod audit;
+mod aws;
 mod commands;
 mod connections;
 mod content;
