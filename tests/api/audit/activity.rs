@@ -14,7 +14,7 @@ async fn activity(app: &TestApp, user: &support::SignedIn) -> Vec<Value> {
 #[tokio::test]
 async fn users_read_what_happened_to_their_accounts() {
     let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
+    app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_mins(1));
     wrong_password(&app, "ada@example.com").await;
     wrong_password(&app, "ada@example.com").await;

@@ -136,7 +136,8 @@ async fn years_of_silence_are_looked_through_in_few_requests_of_bounded_work() {
             None => break,
         }
     }
-    assert_eq!(found, 3);
+    // What changed the setting was kept as it was before.
+    assert_eq!(found, 2);
     assert!(requests <= 8, "{requests} requests");
     // What is asked for beyond all that can be there costs no more.
     assert_eq!(page(&app.admin(), &format!("{AUDIT_LOG}?until=2000-01-01T00:00:00Z&from=0001-01-01T00:00:00Z")).await, (Vec::new(), None));
@@ -178,7 +179,7 @@ async fn hostile_filters_are_refused_field_by_field() {
     let app = TestApp::start().await;
     for (field, value) in [
         ("operation", "%22%7D%20OR%201=1"),
-        ("operation", "<script>"),
+        ("operation", "%3Cscript%3E"),
         ("operation", ""),
         ("operation", &"a".repeat(65)),
         ("operation", "auth%00"),

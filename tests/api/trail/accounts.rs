@@ -64,25 +64,34 @@ async fn what_becomes_of_an_account_is_told_by_its_events() {
     assert_eq!(added.events, [Event::AddressAdded, Event::AddressVerified]);
     assert_eq!((added.targets.as_slice(), added.user_id), (&[Target::new(TargetKind::ContactChannel, &channel)][..], Some(id(&ada))));
 
+    // Entries of one millisecond have no order.
+    let later = || app.advance(SignedDuration::from_secs(1));
     let user = format!("/api/v1/users/{}", ada.user_id);
+    later();
     assert_eq!(server.patch(&user, json!({ "restricted_by_admin": true })).await.status(), 200);
     assert_eq!(last_events(&app).await, [Event::Restricted]);
+    later();
     assert_eq!(server.patch(&user, json!({ "restricted_by_admin": false })).await.status(), 200);
     assert_eq!(last_events(&app).await, [Event::Unrestricted]);
 
     let update = json!({ "old_password": "correct horse battery", "new_password": "a better horse battery" });
+    later();
     assert_eq!(caller.post("/api/v1/auth/password/update", update).await.status(), 200);
     assert_eq!(last_events(&app).await, [Event::SessionsEnded, Event::PasswordChanged]);
 
     let reset = json!({ "email": "ada@other.example", "callback_url": "http://localhost:3000/reset" });
+    later();
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", reset).await.status(), 200);
     let code = app.last_mail("ada@other.example").await.code();
     let body = json!({ "code": code, "password": "the best horse battery" });
+    later();
     assert_eq!(app.client().post("/api/v1/auth/password/reset", body).await.status(), 200);
     assert_eq!(last_events(&app).await, [Event::SessionsEnded, Event::PasswordReset]);
 
+    later();
     assert_eq!(server.delete(&format!("/api/v1/contact-channels/{}/{channel}", ada.user_id)).await.status(), 200);
     assert_eq!(last_events(&app).await, [Event::AddressRemoved]);
+    later();
     assert_eq!(server.delete(&user).await.status(), 200);
     assert_eq!(last_events(&app).await, [Event::Deleted]);
 
@@ -144,6 +153,7 @@ async fn whoever_owns_a_project_is_told_as_its_operator_and_its_end_is_told_in_t
     let owner = Owner::sign_up(&app, &internal, "ada@example.com").await;
     let project = ProjectId::parse(&owner.project("Notes").await).unwrap();
     let admin = with_token(&app, project.as_str(), "admin", &owner.user.access_token);
+    app.advance(SignedDuration::from_secs(1));
     let settings = json!({ "display_name": "Looms", "config": { "sign_up_enabled": false, "email_config": null } });
     let answer = admin.patch("/api/v1/internal/projects/current", settings).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -152,6 +162,7 @@ async fn whoever_owns_a_project_is_told_as_its_operator_and_its_end_is_told_in_t
     assert_eq!((set.operation.as_str(), set.actor, set.access), ("projects-internal-current-update", actor, Some(Access::Admin)));
     assert!(set.fields.iter().any(|field| field == "config.sign_up_enabled"), "{:?}", set.fields);
 
+    app.advance(SignedDuration::from_secs(1));
     assert_eq!(admin.delete("/api/v1/internal/projects/current").await.status(), 200);
     let end = of_project(&app, &ProjectId::internal()).await.pop().unwrap();
     assert_eq!((end.operation.as_str(), end.actor), ("projects-internal-current-delete", actor));
