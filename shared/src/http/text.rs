@@ -44,7 +44,7 @@ pub fn escape_html(text: &str) -> String {
 
 /// The style is the page's own, by its digest; no other runs, and no script at all.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-WBJAgI7pQZXOlPUCiIinH2b0vwuR99zOthJhFPHepj4='; form-action 'self'; base-uri 'none'; \
+    "default-src 'none'; style-src 'sha256-6Xdv+cXz6+ZEdk7rv0Qp3aWN+gAYfRlywVNA3I00luk='; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'",
 );
 
