@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use shared::model::id::{BroadcastId, UserId};
 use shared::model::limit::Limits;
 use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source, Status};
+use shared::model::redirect::RedirectUrl;
+use shared::model::session::after;
+use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE};
 use support::{Items, TestApp};
 
 use crate::emails::{HOUR, entry_in};
@@ -121,6 +124,19 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", nobody).await.status(), 200);
     check("a reset", &app.table(), seen);
 
+    let code = AuthorizationCode {
+        user_id: UserId::parse(&ada.user_id).unwrap(),
+        epoch: 0,
+        redirect_uri: RedirectUrl::parse("http://localhost:3000/x").unwrap(),
+        code_challenge: String::new(),
+        after_callback_redirect_url: None,
+        is_new_user: false,
+        expires_at: after(app.now(), CODE_LIFE),
+        pending: None,
+        session_id: None,
+    };
+    let code = authorizations::create_code(app.project_id(), &app.app.entropy.code(), &code).unwrap();
+    app.app.store.transact([code]).await.unwrap();
     let id = BroadcastId::from(app.app.entropy.uuid());
     let mail = OutboxEntry::new(id.uuid().into(), new_mail(), app.now());
     let users = [UserId::parse(&ada.user_id).unwrap()];

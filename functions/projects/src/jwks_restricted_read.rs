@@ -12,6 +12,7 @@ use crate::jwks_read::{KeysElsewhere, ProjectPath};
 pub const ROUTE: Route =
     Route::get("projects-jwks-restricted-read", "/api/v1/projects-restricted-users/{project_id}/.well-known/jwks.json")
         .summary("Leads to the public keys of restricted users' access tokens")
+        .without_secret()
         .errors(&["PROJECT_NOT_FOUND"]);
 
 pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ProjectPath>) -> Result<KeysElsewhere, Error> {

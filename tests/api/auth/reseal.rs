@@ -28,7 +28,9 @@ fn replaced(app: &TestApp) -> (TestApp, TestApp) {
     )
 }
 
+/// All items, once emails have gone out: until then they have their codes sealed, too.
 async fn items(app: &TestApp) -> Vec<Item> {
+    app.deliver().await;
     let (items, next) = app.app.store.items(None).await.unwrap();
     assert!(next.is_none());
     items
