@@ -145,6 +145,11 @@ impl RequestBuilder {
         self
     }
 
+    /// The request itself, for whoever sends it elsewhere.
+    pub fn into_request(self) -> Request<Body> {
+        self.request
+    }
+
     pub async fn send(self) -> Answer {
         Answer::read(record::answer(&self.app, self.router, self.request).await).await
     }
