@@ -1,6 +1,6 @@
 //! Calls of the table, and how one is changed to break the code on purpose.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -157,24 +157,25 @@ fn writes_of<'a>(operation: &'a str, input: &'a Value) -> Vec<Write<'a>> {
     }
 }
 
-/// One of the conditions of a write that all have to hold: what is written, how, and on which condition.
+/// A condition of a write, or one of those of it that all have to hold: what is written, how, and on which condition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Condition(pub(crate) String);
 
 impl Condition {
-    fn of(kind: &str, key: &Key, part: &str) -> Self {
+    fn of(kind: &str, key: &Key, condition: &str) -> Self {
         let item = |text: &str| text.split('#').next().unwrap_or_default().to_owned();
-        Self(format!("{kind} {}/{}: {part}", item(&key.0), item(&key.1)))
+        Self(format!("{kind} {}/{}: {condition}", item(&key.0), item(&key.1)))
     }
 
-    /// All of a call.
-    pub(crate) fn all(call: &Call) -> Vec<Self> {
-        let writes = call.writes();
-        let of_write = |write: &Write<'_>| {
-            let parts = parts(write.input["ConditionExpression"].as_str().unwrap_or_default());
-            parts.iter().map(|part| Self::of(write.kind, &write.key(), part)).collect::<Vec<_>>()
-        };
-        writes.iter().flat_map(of_write).collect()
+    /// All of a call: the parts, and what they are together.
+    pub(crate) fn all(call: &Call) -> BTreeSet<Self> {
+        let mut all = BTreeSet::new();
+        for write in call.writes() {
+            if let Some(whole) = write.input["ConditionExpression"].as_str() {
+                all.extend([whole].into_iter().chain(parts(whole)).map(|condition| Self::of(write.kind, &write.key(), condition)));
+            }
+        }
+        all
     }
 
     /// The same call, in which this condition always holds. What it names is still named: DynamoDB refuses values that nothing names.
@@ -182,11 +183,16 @@ impl Condition {
         call.map_writes(|kind, write| {
             let Some(condition) = write["ConditionExpression"].as_str() else { return };
             let key = key_of_write(write);
-            let parts = parts(condition).into_iter().map(|part| match Self::of(kind, &key, part) == *self {
-                true => format!("({part} OR NOT {part})"),
-                false => part.to_owned(),
-            });
-            write["ConditionExpression"] = parts.collect::<Vec<_>>().join(" AND ").into();
+            let dropped = if Self::of(kind, &key, condition) == *self {
+                format!("({condition}) OR NOT ({condition})")
+            } else {
+                let parts = parts(condition).into_iter().map(|part| match Self::of(kind, &key, part) == *self {
+                    true => format!("({part} OR NOT {part})"),
+                    false => part.to_owned(),
+                });
+                parts.collect::<Vec<_>>().join(" AND ")
+            };
+            write["ConditionExpression"] = dropped.into();
         })
     }
 }
@@ -205,9 +211,7 @@ fn parts(condition: &str) -> Vec<&str> {
             _ => {}
         }
     }
-    if !condition.is_empty() {
-        parts.push(&condition[begin..]);
-    }
+    parts.push(&condition[begin..]);
     parts
 }
 
@@ -215,5 +219,4 @@ fn parts(condition: &str) -> Vec<&str> {
 fn a_condition_falls_into_what_has_to_hold_together() {
     assert_eq!(parts("a = :b AND (c OR d AND e) AND attribute_exists(pk)"), ["a = :b", "(c OR d AND e)", "attribute_exists(pk)"]);
     assert_eq!(parts("a OR b"), ["a OR b"]);
-    assert!(parts("").is_empty());
 }

@@ -258,12 +258,15 @@ impl Explored {
     }
 }
 
-/// Whether the user that a code is for is in another credential epoch than the code. A sign-in code that was sent to nobody's address is
-/// for whoever has the address by now.
+/// Whether the user that a code is for is gone, or in another credential epoch than the code. A sign-in code that was sent to nobody's
+/// address is for whoever has the address by now.
 fn is_late(code: &Value, table: &Table) -> bool {
     let epoch = if code["credential_epoch"].is_u64() { &code["credential_epoch"] } else { &code["epoch"] };
     let user = match (code["user_id"].as_str(), code["email"].as_str()) {
-        (Some(id), _) => table.user(id),
+        (Some(id), _) => match table.user(id) {
+            Some(user) => Some(user),
+            None => return true,
+        },
         (None, Some(email)) => table.users().find(|user| user.channels.iter().any(|own| own.signs_in() && own.value.as_str() == email)),
         (None, None) => None,
     };

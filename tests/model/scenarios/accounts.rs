@@ -152,3 +152,24 @@ pub(super) async fn a_deleted_account_leaves_an_address_to_others_and_nothing_el
             is_over(model, state) && state.table.users().any(|user| user.id.to_string() != model.scenario.known["ada"])
         }))
 }
+
+pub(super) async fn a_deletion_takes_what_a_change_added_meanwhile() -> Stage {
+    let app = TestApp::start().await;
+    let ada = app.sign_up(ADA).await;
+    let path = format!("/api/v1/users/{}", ada.user_id);
+    let change = json!({ "primary_email": EVE, "primary_email_auth_enabled": true });
+    let clients = [
+        doing([send(&app.server(), "DELETE", path.clone(), None)]),
+        doing([send(&app.server(), "PATCH", path, Some(change))]),
+        doing([password_sign_up(&app, EVE)]),
+    ];
+    Stage::new(app, clients)
+        .knowing("ada", &ada.user_id)
+        .rule(Property::always("the deletion succeeds", |model, state: &State| {
+            let is_gone = state.table.user(&model.scenario.known["ada"]).is_none();
+            answers(model, state).next().flatten().is_none_or(|status| status == 200 && is_gone)
+        }))
+        .rule(Property::sometimes("the change comes first, and the address is free again", |model, state: &State| {
+            is_over(model, state) && answers(model, state).flatten().eq([200, 200, 200])
+        }))
+}

@@ -117,9 +117,10 @@ scenes! {
     accounts::of_two_proofs_of_an_address_one_is_the_first,
     accounts::of_three_who_verify_an_address_one_has_it,
     accounts::a_deleted_account_leaves_an_address_to_others_and_nothing_else,
+    accounts::a_deletion_takes_what_a_change_added_meanwhile,
     sessions::a_session_that_was_ended_opens_and_gives_nothing,
     sessions::an_authorization_code_gives_one_session_until_it_comes_again,
-    sessions::an_authorization_code_dies_with_all_sessions,
+    sessions::an_authorization_code_dies_with_all_sessions_and_with_its_user,
     sessions::an_authorization_code_dies_with_all_sessions_after_wrong_passwords,
     sessions::an_authorization_is_begun_and_taken_once,
 }
