@@ -11,6 +11,7 @@ const RANDOM: &str = "the key is random: nobody else has it, and a transaction t
 const VERSION: &str = "the version of the user, whom the same transaction writes, says the same";
 const OTHERS: &str = "its siblings say the same; taken away together they are missed";
 const STILL: &str = "time stands still";
+const GUESSES: &str = "no client guesses so often that the account closes";
 const TEAM: &str = "no client deletes the team, or adds its member in another way";
 
 /// The conditions without which no rule is broken here, and why they are there nevertheless.
@@ -33,10 +34,8 @@ const SPARE: &[(&str, &str)] = &[
     ("Update U/SESSION: attribute_exists(pk)", OTHERS),
     ("Update U/SESSION: d.expires_at > :now", STILL),
     ("Update U/SESSION: d.last_used_at > :idle", STILL),
-    (
-        "Update U/USER: (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)",
-        "no client guesses so often that the account closes",
-    ),
+    ("Update U/USER: (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)", GUESSES),
+    ("Update U/USER: attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)", GUESSES),
     ("Update U/USER: d.session_epoch = :epoch", "whatever raises the epoch of sessions raises that of credentials"),
     ("Update U/USER: d.totp.secret = :secret", "no client changes the authenticator app"),
     ("Update V/RELEASE: d.used = :no", "the address that the link releases is gone after its first use"),
