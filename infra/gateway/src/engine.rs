@@ -316,7 +316,7 @@ fn response(status: u16, body: String) -> Result<HttpResponse, ConnectorError> {
 ///
 /// The token of a transaction, by which one is not made twice whose answer was lost, is worth its price only where that can happen: the
 /// engine copies and digests the whole request for it, and keeps each for ten minutes.
-fn dispatch(database: &Database, operation: &str, body: &[u8], loses_answers: bool) -> Result<String, DynoxideError> {
+pub fn dispatch(database: &Database, operation: &str, body: &[u8], loses_answers: bool) -> Result<String, DynoxideError> {
     match operation {
         "GetItem" => answer(body, |request| database.get_item(request)),
         "BatchGetItem" => answer(body, |request| database.batch_get_item(request)),

@@ -159,9 +159,11 @@ impl Guess {
     }
 }
 
-/// Counts wrong passwords anew after a right one; fails when the account was closed meanwhile.
+/// Counts wrong passwords anew after a right one; fails when the account was closed meanwhile. None are
+/// counted when somebody else counted anew and then wrote the user, as a count of zero is not stored.
 pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
-    count_anew(project, user).on("d.wrong_passwords < :most").value(":most", integer(MAX_WRONG_PASSWORDS))
+    let open = "attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)";
+    count_anew(project, user).on(open).value(":most", integer(MAX_WRONG_PASSWORDS))
 }
 
 /// Counts wrong passwords anew after another proof than a password; fails unless the user is in this

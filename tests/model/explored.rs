@@ -1,0 +1,375 @@
+//! The model: states, and the steps between them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use shared::clock::Clock;
+use shared::settings::Settings;
+use stateright::{Model, Property};
+
+use crate::call::{Call, Condition, digest};
+use crate::rules;
+use crate::service::{Answer, Reply, Run, Service, Task};
+use crate::table::{Effect, Engines, Table};
+
+/// A client: what it does, one after the other.
+pub(crate) struct Client {
+    pub(crate) tasks: Vec<Task>,
+    /// Whether its one task redeems something, so that it has to be told what became of it.
+    pub(crate) redeems: bool,
+}
+
+/// Some clients at a table, and what has to hold.
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) clients: Vec<Client>,
+    /// Besides those of every scenario.
+    pub(crate) rules: Vec<Property<Explored>>,
+    /// How many answers of the table may be lost.
+    pub(crate) faults: u8,
+    /// What the rules know by name: ids of users and sessions.
+    pub(crate) known: BTreeMap<&'static str, String>,
+    /// What the rules want to know of the past: whether one of these happened to the table.
+    pub(crate) events: Vec<Event>,
+    pub(crate) table: Table,
+    pub(crate) services: Services,
+    pub(crate) engines: Engines,
+    /// The conditions of all writes that were made.
+    pub(crate) conditions: Mutex<BTreeSet<Condition>>,
+}
+
+/// Whether something is so in a table; once it was, the state remembers it.
+pub(crate) type Event = fn(&Scenario, &Table) -> bool;
+
+/// Runs the tasks of clients.
+pub(crate) struct Services {
+    settings: Settings,
+    clock: Clock,
+    idle: Mutex<Vec<Service>>,
+    /// By the client and what it heard.
+    known: Mutex<HashMap<u64, Arc<Local>>>,
+    /// By what the run became.
+    same: Mutex<HashMap<u64, Arc<Local>>>,
+}
+
+/// Where a client is.
+pub(crate) struct Local {
+    /// Which of its tasks it is at, or how many there are.
+    pub(crate) at: usize,
+    heard: Vec<(usize, Reply)>,
+    calls: Vec<Call>,
+    pending: Vec<usize>,
+    pub(crate) answers: Vec<Answer>,
+    digest: u64,
+}
+
+impl Services {
+    pub(crate) fn new(settings: Settings, clock: Clock) -> Self {
+        Self { settings, clock, idle: Mutex::default(), known: Mutex::default(), same: Mutex::default() }
+    }
+
+    /// How many runs it took.
+    pub(crate) fn runs(&self) -> usize {
+        self.known.lock().unwrap().len()
+    }
+
+    fn run(&self, task: &Task, seed: u64, heard: &[(usize, Reply)]) -> Run {
+        let idle = self.idle.lock().unwrap().pop();
+        let service = idle.unwrap_or_else(|| Service::new(self.settings.clone(), self.clock.clone()));
+        let run = service.run(task, seed, heard);
+        self.idle.lock().unwrap().push(service);
+        run
+    }
+
+    /// Where a client gets that has heard this in the task that it is at.
+    fn local(&self, client: usize, tasks: &[Task], before: Option<&Local>, at: usize, heard: Vec<(usize, Reply)>) -> Arc<Local> {
+        let mut answers = before.map(|before| before.answers.clone()).unwrap_or_default();
+        let id = digest(&(client, at, &heard, answers.iter().map(|answer| (answer.status, &answer.code)).collect::<Vec<_>>()));
+        if let Some(local) = self.known.lock().unwrap().get(&id) {
+            return Arc::clone(local);
+        }
+        let Some(task) = tasks.get(at) else {
+            return self.kept(id, Local { at, heard, calls: Vec::new(), pending: Vec::new(), answers, digest: id });
+        };
+        let seed = u64::try_from(client * 16 + at + 1).unwrap();
+        let Run { calls, pending, answer, drawn } = self.run(task, seed, &heard);
+        if let Some(before) = before.filter(|before| before.at == at) {
+            assert_eq!(calls.get(..before.calls.len()), Some(&before.calls[..]), "the same answers led to other calls");
+        }
+        if let Some(answer) = answer {
+            answers.push(answer);
+            let ended = Local { at, heard: Vec::new(), calls: Vec::new(), pending: Vec::new(), answers, digest: 0 };
+            let next = self.local(client, tasks, Some(&ended), at + 1, Vec::new());
+            self.known.lock().unwrap().insert(id, Arc::clone(&next));
+            return next;
+        }
+        assert!(!pending.is_empty(), "a request waits for nothing");
+        let mut had: Vec<_> = heard.iter().map(|(call, reply)| digest(&(&calls[*call], reply))).collect();
+        had.sort_unstable();
+        let mut waits: Vec<_> = pending.iter().map(|call| digest(&calls[*call])).collect();
+        waits.sort_unstable();
+        let said: Vec<_> = answers.iter().map(|answer| (answer.status, answer.code.clone())).collect();
+        let digest = digest(&(client, at, had, waits, said, drawn));
+        self.kept(id, Local { at, heard, calls, pending, answers, digest })
+    }
+
+    /// Of those that heard the same in another order and wait for the same, the first.
+    fn kept(&self, id: u64, local: Local) -> Arc<Local> {
+        let local = Arc::clone(self.same.lock().unwrap().entry(local.digest).or_insert_with(|| Arc::new(local)));
+        self.known.lock().unwrap().insert(id, Arc::clone(&local));
+        local
+    }
+}
+
+/// A place, equal to those with the same digest.
+#[derive(Clone)]
+pub(crate) struct Place(pub(crate) Arc<Local>);
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.digest == other.0.digest
+    }
+}
+
+impl Hash for Place {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.digest.hash(state);
+    }
+}
+
+impl Place {
+    /// What the client was told last, once it has done all.
+    pub(crate) fn told(&self, tasks: usize) -> Option<&Answer> {
+        if self.0.at == tasks { self.0.answers.last() } else { None }
+    }
+}
+
+/// What a state remembers of how it came about.
+#[derive(Clone, PartialEq, Hash, Default)]
+pub(crate) struct Past {
+    /// How often each client redeemed something.
+    pub(crate) redeemed: Vec<u8>,
+    /// Whether something that had been redeemed was redeemed again.
+    pub(crate) twice: bool,
+    /// Whether a code was redeemed after its user's credential epoch had been raised.
+    pub(crate) late: bool,
+    /// Which of the scenario's events happened, as bits.
+    pub(crate) happened: u32,
+    /// Which had happened when each client first looked at what others change, in the task that it is at or was at last.
+    pub(crate) knew: Vec<Option<u32>>,
+    /// Who began which session, by its sort key.
+    pub(crate) began: BTreeMap<Arc<str>, usize>,
+}
+
+#[derive(Clone, PartialEq, Hash)]
+pub(crate) struct State {
+    pub(crate) table: Table,
+    pub(crate) places: Vec<Place>,
+    /// The transactions that were made and whose answers were lost.
+    made: BTreeSet<Arc<str>>,
+    pub(crate) faults: u8,
+    pub(crate) past: Past,
+}
+
+/// What becomes of a call that is pending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Answered,
+    /// It is made, and the connection breaks before its answer.
+    AnswerLost,
+    /// The connection breaks before it is made.
+    NotMade,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    client: usize,
+    call: usize,
+    fate: Fate,
+}
+
+/// How the code is broken on purpose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Break {
+    /// A condition is not there.
+    Dropped(Condition),
+    /// The table does not know a transaction that comes again.
+    ForgottenTokens,
+    /// Writes that are made alone leave no mark.
+    NoMarks,
+    /// An attribute of a user stays as it was, whatever is written.
+    Stays(&'static str),
+}
+
+/// A scenario, with the code as it is or broken.
+pub(crate) struct Explored {
+    pub(crate) scenario: Arc<Scenario>,
+    pub(crate) broken: Option<Break>,
+}
+
+impl Explored {
+    /// A call as the broken code would make it.
+    fn as_broken(&self, call: &Call, table: &Table) -> Call {
+        match &self.broken {
+            Some(Break::Dropped(condition)) => condition.dropped_from(call),
+            Some(Break::NoMarks) => call.map_writes(|_, write| {
+                if let Some(mark) = write.pointer_mut("/Item/mark/S") {
+                    *mark = "no mark".into();
+                }
+            }),
+            Some(Break::Stays(attribute)) => call.map_writes(|_, write| {
+                let Some(user) = write.pointer_mut("/ExpressionAttributeValues/:d/M") else { return };
+                let old = user["id"]["S"].as_str().and_then(|id| table.user_item(id));
+                user[*attribute] = old.map_or_else(|| json!({ "N": "0" }), |item| item.stored(attribute).clone());
+            }),
+            Some(Break::ForgottenTokens) | None => call.clone(),
+        }
+    }
+
+    fn effect(&self, call: &Call, table: &Table) -> Arc<Effect> {
+        if self.broken.is_none() {
+            self.scenario.conditions.lock().unwrap().extend(Condition::all(call));
+            return self.scenario.engines.effect(call, table);
+        }
+        self.scenario.engines.effect(&self.as_broken(call, table), table)
+    }
+
+    /// What is remembered of a call that was made.
+    fn remember(&self, past: &mut Past, client: usize, call: &Call, before: &Table, after: &Table) {
+        for write in call.writes() {
+            let key = write.key();
+            let (old, new) = (before.get(&key), after.get(&key));
+            let item = old.map_or(&Value::Null, |item| &item.plain);
+            if write.redeems() && !write.comes_again(item) {
+                let was = &item["d"];
+                past.redeemed[client] += 1;
+                past.twice |= was["used"] == true || was["session_id"].is_string() || item["taken_by"].is_string();
+                past.late |= is_late(was, before);
+            }
+            if key.1.starts_with("SESSION#") && old.is_none() && new.is_some() {
+                past.began.insert(key.1, client);
+            }
+        }
+        for (bit, event) in self.scenario.events.iter().enumerate() {
+            past.happened |= u32::from(event(&self.scenario, after)) << bit;
+        }
+    }
+}
+
+/// Whether the user that a code is for is gone, or in another credential epoch than the code. A sign-in code that was sent to nobody's
+/// address is for whoever has the address by now.
+fn is_late(code: &Value, table: &Table) -> bool {
+    let epoch = if code["credential_epoch"].is_u64() { &code["credential_epoch"] } else { &code["epoch"] };
+    let user = match (code["user_id"].as_str(), code["email"].as_str()) {
+        (Some(id), _) => match table.user(id) {
+            Some(user) => Some(user),
+            None => return true,
+        },
+        (None, Some(email)) => table.users().find(|user| user.channels.iter().any(|own| own.signs_in() && own.value.as_str() == email)),
+        (None, None) => None,
+    };
+    epoch.as_u64().zip(user).is_some_and(|(epoch, user)| epoch != user.credential_epoch)
+}
+
+impl Model for Explored {
+    type State = State;
+    type Action = Step;
+
+    fn init_states(&self) -> Vec<State> {
+        let clients = &self.scenario.clients;
+        let begin = |(number, client): (usize, &Client)| Place(self.scenario.services.local(number, &client.tasks, None, 0, Vec::new()));
+        let past = Past { redeemed: vec![0; clients.len()], knew: vec![None; clients.len()], ..Past::default() };
+        let places = clients.iter().enumerate().map(begin).collect();
+        vec![State { table: self.scenario.table.clone(), places, made: BTreeSet::new(), faults: self.scenario.faults, past }]
+    }
+
+    fn actions(&self, state: &State, steps: &mut Vec<Step>) {
+        for (client, Place(place)) in state.places.iter().enumerate() {
+            for call in &place.pending {
+                let step = Step { client, call: *call, fate: Fate::Answered };
+                let made = &place.calls[*call];
+                // What nobody changes is read at any time with the same outcome: now.
+                if is_of_constants(made) {
+                    *steps = vec![step];
+                    return;
+                }
+                steps.push(step);
+                if state.faults > 0 && !made.is_read() {
+                    steps.push(Step { fate: Fate::AnswerLost, ..step });
+                    // A transaction that comes again later is one that comes later: its token says nothing else.
+                    steps.extend(Some(Step { fate: Fate::NotMade, ..step }).filter(|_| !made.is_transaction()));
+                }
+            }
+        }
+    }
+
+    fn next_state(&self, state: &State, Step { client, call, fate }: Step) -> Option<State> {
+        let mut next = state.clone();
+        let Place(place) = &state.places[client];
+        let made = &place.calls[call];
+        if next.past.knew[client].is_none() && !is_of_constants(made) {
+            next.past.knew[client] = Some(state.past.happened);
+        }
+        let again = made.token().is_some_and(|token| state.made.contains(token)) && self.broken != Some(Break::ForgottenTokens);
+        let mut reply = Reply::Broken;
+        if again {
+            reply = Reply::Said { status: 200, body: "{}".into() };
+        } else if fate != Fate::NotMade {
+            let effect = self.effect(made, &state.table);
+            if effect.is_success() && !made.is_read() {
+                next.table = effect.on(&state.table);
+                self.remember(&mut next.past, client, made, &state.table, &next.table);
+                next.made.extend(made.token().filter(|_| fate == Fate::AnswerLost).map(Arc::from));
+            }
+            reply = effect.reply.clone();
+        }
+        if fate != Fate::Answered {
+            next.faults -= 1;
+            reply = Reply::Broken;
+        }
+        let mut heard = place.heard.clone();
+        heard.push((call, reply));
+        let tasks = &self.scenario.clients[client].tasks;
+        let local = self.scenario.services.local(client, tasks, Some(place), place.at, heard);
+        if local.at != place.at && local.at < tasks.len() {
+            next.past.knew[client] = None;
+        }
+        next.places[client] = Place(local);
+        Some(next)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let mut properties = rules::of_all();
+        properties.extend(self.scenario.rules.iter().cloned());
+        properties
+    }
+
+    fn format_action(&self, Step { client, call, fate }: &Step) -> String {
+        format!("client {client}, call {call}: {fate:?}")
+    }
+}
+
+impl State {
+    /// A step in words.
+    pub(crate) fn describe(&self, Step { client, call, fate }: Step) -> String {
+        let made = &self.places[client].0.calls[call];
+        let of_item = |(pk, sk): &(Arc<str>, Arc<str>)| {
+            let short = |text: &str| text.chars().take(12).collect::<String>();
+            format!("{} {}", pk.split('#').next().unwrap_or_default(), short(sk))
+        };
+        let keys: Vec<String> = made.keys.iter().flat_map(|keys| keys.iter()).map(of_item).collect();
+        let fate = match fate {
+            Fate::Answered => "",
+            Fate::AnswerLost => ", and its answer is lost",
+            Fate::NotMade => ", which is lost",
+        };
+        format!("client {client}: {} [{}]{fate}", made.operation, keys.join(", "))
+    }
+}
+
+/// Whether a call reads nothing but projects and their keys, which no client changes.
+fn is_of_constants(call: &Call) -> bool {
+    call.is_read() && call.keys.as_ref().is_some_and(|keys| keys.iter().all(|(pk, _)| pk.starts_with("P#")))
+}

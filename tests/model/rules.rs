@@ -1,0 +1,69 @@
+//! What has to hold in every scenario.
+
+use stateright::Property;
+
+use crate::explored::{Explored, State};
+use crate::table::{Entity, Table};
+
+pub(crate) fn of_all() -> Vec<Property<Explored>> {
+    vec![
+        Property::always("nothing is redeemed twice", |_, state: &State| !state.past.twice),
+        Property::always("no code outlives the credential epoch that it is of", |_, state: &State| !state.past.late),
+        Property::always("an address belongs to one account, which says so itself", |_, state: &State| claims_agree(&state.table)),
+        Property::always("who redeems is told so, and who is told so redeemed", answers_are_true),
+        Property::always("users and sessions are whole", |_, state: &State| {
+            state.table.iter().all(|(_, item)| !matches!(item.entity, Entity::Broken))
+        }),
+        Property::always("no request fails for what others do at the table, or for a lost answer", |model: &Explored, state: &State| {
+            answers(model, state).all(|answer| answer.is_none_or(|status| status < 500))
+        }),
+        Property::sometimes("somebody succeeds", |model: &Explored, state: &State| {
+            answers(model, state).flatten().any(|status| status < 300)
+        }),
+    ]
+}
+
+/// The status that each client was told last, once it has done all.
+pub(crate) fn answers(model: &Explored, state: &State) -> impl Iterator<Item = Option<u16>> {
+    let clients = state.places.iter().zip(&model.scenario.clients);
+    clients.map(|(place, client)| place.told(client.tasks.len()).map(|answer| answer.status))
+}
+
+/// Whether all clients have done all they do.
+pub(crate) fn is_over(model: &Explored, state: &State) -> bool {
+    answers(model, state).all(|answer| answer.is_some())
+}
+
+/// How many clients were told of success.
+pub(crate) fn successes(model: &Explored, state: &State) -> usize {
+    answers(model, state).flatten().filter(|status| *status < 300).count()
+}
+
+/// Each channel that signs in has the claim of its address, and there is no other claim.
+fn claims_agree(table: &Table) -> bool {
+    let claims = table.iter().filter_map(|(key, item)| match &item.entity {
+        Entity::Claim(claim) => {
+            Some((key.0.rsplit('#').next().unwrap_or_default().to_owned(), claim.user_id, claim.is_verified, claim.epoch))
+        }
+        _ => None,
+    });
+    let channels = table.users().flat_map(|user| {
+        let own = user.channels.iter().filter(|channel| channel.signs_in());
+        own.map(|channel| (channel.value.to_string(), user.id, channel.is_verified, user.credential_epoch))
+    });
+    let (mut claims, mut channels): (Vec<_>, Vec<_>) = (claims.collect(), channels.collect());
+    claims.sort();
+    channels.sort();
+    claims == channels
+}
+
+/// What a client that redeems hears is what it did, and it did it once; the others redeem nothing.
+fn answers_are_true(model: &Explored, state: &State) -> bool {
+    let clients = answers(model, state).zip(&model.scenario.clients).zip(&state.past.redeemed);
+    clients.into_iter().all(|((answer, client), redeemed)| match answer {
+        _ if !client.redeems => *redeemed == 0,
+        Some(200..=299) => *redeemed == 1,
+        Some(_) => *redeemed == 0,
+        None => *redeemed <= 1,
+    })
+}

@@ -1,0 +1,212 @@
+//! Refresh tokens, sessions, and the codes of OAuth that begin them.
+
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use serde_json::json;
+use shared::model::id::UserId;
+use shared::model::redirect::RedirectUrl;
+use shared::oauth::authorization::{Authorization, Purpose, ResponseMode, challenge};
+use shared::store::authorizations::{AuthorizationCode, CODE_LIFE, create_code};
+use shared::store::{self, Store};
+use stateright::Property;
+use support::{SignedIn, TestApp};
+
+use super::{ADA, CALLBACK, PASSWORD, Stage, doing, end_all, post, redeeming, refresh, send};
+use crate::explored::State;
+use crate::rules::{answers, is_over};
+use crate::service::{Answer, Task};
+
+const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+
+/// The session that a user has, by its sort key.
+fn session_of(app: &TestApp, user: &SignedIn) -> String {
+    let items = app.table().into_keys();
+    let mut own = items.filter(|(pk, sk)| pk.ends_with(&user.user_id) && sk.starts_with("SESSION#")).map(|(_, sk)| sk);
+    let only = own.next().unwrap();
+    assert_eq!(own.next(), None);
+    only
+}
+
+pub(super) async fn a_session_that_was_ended_opens_and_gives_nothing() -> Stage {
+    let app = TestApp::start().await;
+    let first = app.sign_up(ADA).await;
+    let session = session_of(&app, &first);
+    let second = app.sign_in(ADA).await;
+    let own = app.signed_in(&first);
+    let clients = [
+        doing([refresh(&app, &first)]),
+        doing([send(&own, "DELETE", "/api/v1/auth/sessions/current", None), send(&own, "GET", "/api/v1/users/me", None)]),
+        doing([end_all(&app, &second), refresh(&app, &first)]),
+    ];
+    Stage::new(app, clients)
+        .knowing("session", &session)
+        .remembering(|scenario, table| table.live_sessions().all(|session| format!("SESSION#{}", session.id) != scenario.known["session"]))
+        .rule(Property::always("who comes after the end is refused", |model, state: &State| {
+            let told = answers(model, state).zip(&state.past.knew);
+            told.into_iter().all(|(answer, knew)| *knew != Some(1) || answer.is_none_or(|status| status == 401))
+        }))
+        .rule(Property::always("whoever is told of the end is told the truth", |_, state: &State| {
+            let told = state.places.iter().skip(1).filter_map(|place| place.0.answers.first());
+            told.into_iter().all(|answer| answer.status != 200 || state.past.happened == 1)
+        }))
+        .rule(Property::always("whoever ends a session that is there is told so", |_, state: &State| {
+            let told = state.places[1].0.answers.first();
+            told.is_none_or(|answer| answer.status == 200 || answer.status == 401)
+        }))
+        .rule(Property::sometimes("a refresh comes in time", |model, state: &State| {
+            is_over(model, state) && answers(model, state).flatten().eq([200, 401, 401])
+        }))
+        .rule(Property::sometimes("a refresh comes too late", |model, state: &State| {
+            is_over(model, state) && answers(model, state).flatten().eq([401, 401, 401])
+        }))
+}
+
+/// An app that was sent a code for a user.
+async fn code_for(app: &TestApp, user: &SignedIn) -> String {
+    let id = UserId::parse(&user.user_id).unwrap();
+    let code = format!("{}{}", id.uuid().as_simple(), "0".repeat(32));
+    let stored = AuthorizationCode {
+        user_id: id,
+        epoch: 0,
+        redirect_uri: RedirectUrl::parse(CALLBACK).unwrap(),
+        code_challenge: challenge(VERIFIER),
+        after_callback_redirect_url: None,
+        is_new_user: false,
+        expires_at: app.now() + CODE_LIFE,
+        pending: None,
+        session_id: None,
+    };
+    let write = create_code(app.project_id(), &SecretString::from(code.clone()), &stored).unwrap();
+    app.app.store.write(write).await.unwrap();
+    code
+}
+
+fn exchange(app: &TestApp, code: &str, redirect_uri: &str) -> Task {
+    let body = json!({
+        "grant_type": "authorization_code", "client_id": app.project_id(), "client_secret": "__stack_public_client__", "code": code,
+        "redirect_uri": redirect_uri, "code_verifier": VERIFIER,
+    });
+    post(&app.anonymous(), "/api/v1/auth/oauth/token", body)
+}
+
+pub(super) async fn an_authorization_code_gives_one_session_until_it_comes_again() -> Stage {
+    let app = TestApp::start().await;
+    let ada = app.sign_up(ADA).await;
+    let code = code_for(&app, &ada).await;
+    let clients = [
+        redeeming(exchange(&app, &code, CALLBACK)),
+        redeeming(exchange(&app, &code, CALLBACK)),
+        redeeming(exchange(&app, &code, "http://localhost:3000/astray")),
+    ];
+    Stage::new(app, clients)
+        .rule(Property::always("one session begins", |_, state: &State| state.past.began.len() <= 1))
+        .rule(Property::always("a code that came again leaves no session", |model, state: &State| {
+            let both = answers(model, state).take(2).all(|answer| answer.is_some());
+            let is_live = state.table.live_sessions().any(|session| state.past.began.contains_key(&*format!("SESSION#{}", session.id)));
+            !(both && is_live)
+        }))
+        .rule(Property::always("a code that went astray gives nothing", |model, state: &State| {
+            answers(model, state).nth(2).flatten().is_none_or(|status| status == 400)
+        }))
+        .rule(Property::sometimes("a code that went astray is over", |model, state: &State| {
+            is_over(model, state) && state.past.began.is_empty()
+        }))
+}
+
+/// A code and the end of all sessions, while the client of `other` does something else with the user.
+async fn dies(wrong_passwords: usize, other: fn(&TestApp, &SignedIn) -> Task) -> Stage {
+    let app = TestApp::start().await;
+    let ada = app.sign_up(ADA).await;
+    for _ in 0..wrong_passwords {
+        let wrong = json!({ "email": ADA, "password": "wrong horse battery" });
+        assert_eq!(app.client().post("/api/v1/auth/password/sign-in", wrong).await.status(), 400);
+    }
+    let code = code_for(&app, &ada).await;
+    let clients = [redeeming(exchange(&app, &code, CALLBACK)), doing([other(&app, &ada)]), doing([end_all(&app, &ada)])];
+    Stage::new(app, clients)
+        .remembering(|_, table| table.users().all(|user| user.session_epoch > 0))
+        .rule(Property::always("whoever comes after the end is refused", |model, state: &State| {
+            let told = answers(model, state).next().flatten();
+            state.past.knew[0] != Some(1) || told.is_none_or(|status| status == 400)
+        }))
+        .rule(Property::always("wrong passwords are counted anew, and never more", |_, state: &State| {
+            state.table.users().all(|user| user.wrong_passwords <= 1)
+        }))
+        .rule(Property::sometimes("all happens in time", |model, state: &State| {
+            is_over(model, state) && answers(model, state).flatten().eq([200, 200, 200])
+        }))
+        .rule(Property::sometimes("the code comes too late", |model, state: &State| {
+            is_over(model, state) && answers(model, state).next().flatten() == Some(400)
+        }))
+}
+
+pub(super) async fn an_authorization_code_dies_with_all_sessions_and_with_its_user() -> Stage {
+    dies(0, |app, user| send(&app.server(), "DELETE", format!("/api/v1/users/{}", user.user_id), None)).await
+}
+
+pub(super) async fn an_authorization_code_dies_with_all_sessions_after_wrong_passwords() -> Stage {
+    dies(1, |app, user| post(&app.client(), "/api/v1/auth/password/sign-in", json!({ "email": user.email, "password": PASSWORD }))).await
+}
+
+/// What the store says, as a status of HTTP.
+fn asking<F: Future<Output = Result<bool, store::Error>> + Send + 'static>(ask: impl Fn(Store) -> F + Send + Sync + 'static) -> Task {
+    let ask = Arc::new(ask);
+    Arc::new(move |app, _| {
+        let ask = Arc::clone(&ask);
+        Box::pin(async move {
+            let status = match ask(app.store.clone()).await {
+                Ok(true) => 200,
+                Ok(false) | Err(store::Error::Conflict(_)) => 409,
+                Err(_) => 503,
+            };
+            Answer { status, code: None }
+        })
+    })
+}
+
+pub(super) async fn an_authorization_is_begun_and_taken_once() -> Stage {
+    let app = TestApp::start().await;
+    let state = SecretString::from("the state that a provider gives back");
+    let authorization = Authorization {
+        project_id: app.project_id().clone(),
+        provider_id: "acme".to_owned(),
+        purpose: Purpose::Authenticate,
+        response_mode: ResponseMode::Json,
+        redirect_uri: RedirectUrl::parse(CALLBACK).unwrap(),
+        state: "the app's own state".to_owned(),
+        code_challenge: challenge(VERIFIER),
+        error_redirect_url: None,
+        after_callback_redirect_url: None,
+        provider_scope: None,
+        user_id: None,
+        epoch: 0,
+        verifier: app.app.sealer.seal(&app.app.entropy, "a flow", &VERIFIER.into()).unwrap(),
+        expires_at: app.now() + CODE_LIFE,
+    };
+    let begin = {
+        let state = state.clone();
+        asking(move |store| {
+            let (state, authorization) = (state.clone(), authorization.clone());
+            async move { store.begin_authorization(&state, &authorization).await.map(|()| true) }
+        })
+    };
+    let take = || {
+        let state = state.clone();
+        redeeming(asking(move |store| {
+            let state = state.clone();
+            async move { Ok(store.take_authorization(&state).await?.is_some()) }
+        }))
+    };
+    let clients = [doing([begin]), take(), take()];
+    Stage::new(app, clients)
+        .rule(Property::always("whoever begins a flow has begun it", |model, state: &State| {
+            answers(model, state).next().flatten().is_none_or(|status| status == 200)
+        }))
+        .rule(Property::always("one takes it", |model, state: &State| {
+            answers(model, state).skip(1).filter(|answer| *answer == Some(200)).count() <= 1
+        }))
+        .rule(Property::sometimes("one comes in time and one too late", |model, state: &State| {
+            is_over(model, state) && answers(model, state).flatten().eq([200, 200, 409])
+        }))
+}

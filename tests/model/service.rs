@@ -1,0 +1,219 @@
+//! Requests, run by the service itself as far as the table has answered them.
+//!
+//! A run begins with the request and hands over the answers of the table that the client has had, in their order. Then either the
+//! request is answered, or calls of the table are pending. Time stands still and randomness is seeded, so that the same answers lead
+//! to the same calls: a client's state is the answers that it has had, and nothing of a running request has to be copied.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_types::body::SdkBody;
+use axum::Router;
+use axum::handler::Handler;
+use futures_util::future::BoxFuture;
+use gateway::engine::TABLE;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use serde_json::Value;
+use shared::App;
+use shared::aws::{Endpoint, Service as AwsService};
+use shared::clock::Clock;
+use shared::crypto::password::Hasher;
+use shared::entropy::Entropy;
+use shared::http::{Register, Route, Signature, layered};
+use shared::settings::Settings;
+use shared::store::Store;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Notify, oneshot};
+
+use crate::call::Call;
+
+/// What a client does: asks the service, or a part of it.
+pub(crate) type Task = Arc<dyn Fn(App, Router) -> BoxFuture<'static, Answer> + Send + Sync>;
+
+/// What a client hears in the end.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// That of an error.
+    pub(crate) code: Option<String>,
+}
+
+/// What a client hears of one call of the table.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Reply {
+    Said {
+        status: u16,
+        body: Arc<str>,
+    },
+    /// The connection broke before an answer came.
+    Broken,
+}
+
+/// How far a request gets.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// All calls that it has made, in their order.
+    pub(crate) calls: Vec<Call>,
+    /// The positions of those without an answer.
+    pub(crate) pending: Vec<usize>,
+    pub(crate) answer: Option<Answer>,
+    /// How much randomness it has used.
+    pub(crate) drawn: u64,
+}
+
+/// How long a request that waits for the table alone is watched, on a clock that moves when nobody can do anything else: longer than the
+/// waits before a second and a third try, and much shorter than a try may take.
+const WATCHED: Duration = Duration::from_millis(50);
+
+/// A service whose table answers when it is told to.
+pub(crate) struct Service {
+    runtime: Runtime,
+    table: PendingTable,
+    random: Random,
+    app: App,
+    router: Router,
+}
+
+#[derive(Clone)]
+struct Random {
+    generator: Arc<Mutex<ChaCha20Rng>>,
+    drawn: Arc<AtomicU64>,
+}
+
+impl Random {
+    fn new() -> Self {
+        Self { generator: Arc::new(Mutex::new(ChaCha20Rng::seed_from_u64(0))), drawn: Arc::default() }
+    }
+
+    fn seed(&self, seed: u64) {
+        *self.generator.lock().unwrap() = ChaCha20Rng::seed_from_u64(seed);
+        self.drawn.store(0, Ordering::SeqCst);
+    }
+
+    fn entropy(&self) -> Entropy {
+        let Self { generator, drawn } = self.clone();
+        Entropy::new(move |bytes| {
+            drawn.fetch_add(u64::try_from(bytes.len()).unwrap(), Ordering::SeqCst);
+            generator.lock().unwrap().fill_bytes(bytes);
+        })
+    }
+}
+
+/// All operations in one router.
+struct Operations {
+    app: App,
+    router: Router<App>,
+}
+
+impl Register for Operations {
+    fn operation<H, T>(&mut self, route: Route, handler: H)
+    where
+        H: Handler<T, App> + Signature<T>,
+        T: 'static,
+    {
+        let methods = layered(&self.app, route, axum::routing::on(route.verb.filter(), handler));
+        self.router = std::mem::take(&mut self.router).route(route.path, methods);
+    }
+}
+
+impl Service {
+    pub(crate) fn new(settings: Settings, clock: Clock) -> Self {
+        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let (table, random) = (PendingTable::default(), Random::new());
+        let endpoint = Endpoint::local(AwsService::DynamoDb, "http://model.invalid");
+        let store = Store::at(endpoint, table.clone(), TABLE, random.entropy());
+        let app = App::new(settings, store, clock, random.entropy(), Hasher::new(64, 1));
+        let mut operations = Operations { app: app.clone(), router: Router::new() };
+        edge_functions::all_operations(&mut operations);
+        let router = operations.router.with_state(app.clone());
+        Self { runtime, table, random, app, router }
+    }
+
+    /// Runs a task with these answers of the table, each with the position of its call.
+    pub(crate) fn run(&self, task: &Task, seed: u64, replies: &[(usize, Reply)]) -> Run {
+        self.table.clear();
+        self.random.seed(seed);
+        self.runtime.block_on(async {
+            let mut answer = task(self.app.clone(), self.router.clone());
+            for (call, reply) in replies {
+                assert!(self.settle(&mut answer).await.is_none(), "the same answers led elsewhere");
+                self.table.answer(*call, reply.clone());
+            }
+            let answer = self.settle(&mut answer).await;
+            let (calls, pending) = self.table.calls();
+            Run { calls, pending, answer, drawn: self.random.drawn.load(Ordering::SeqCst) }
+        })
+    }
+
+    /// Goes on until there is an answer, or nothing but answers of the table is waited for.
+    async fn settle(&self, answer: &mut Pin<Box<dyn Future<Output = Answer> + Send>>) -> Option<Answer> {
+        tokio::select! {
+            biased;
+            answer = answer => Some(answer),
+            () = self.table.is_waited_for() => None,
+        }
+    }
+}
+
+/// The table, whose calls wait for their answers.
+#[derive(Debug, Clone, Default)]
+struct PendingTable {
+    calls: Arc<Mutex<Vec<(Call, Option<oneshot::Sender<Reply>>)>>>,
+    called: Arc<Notify>,
+}
+
+impl PendingTable {
+    fn clear(&self) {
+        self.calls.lock().unwrap().clear();
+    }
+
+    fn answer(&self, call: usize, reply: Reply) {
+        let sender = self.calls.lock().unwrap()[call].1.take().unwrap();
+        // Whoever called may have given up on it, as another call of the same request failed.
+        sender.send(reply).ok();
+    }
+
+    fn calls(&self) -> (Vec<Call>, Vec<usize>) {
+        let calls = self.calls.lock().unwrap();
+        let pending = calls.iter().enumerate().filter(|(_, (_, sender))| sender.as_ref().is_some_and(|sender| !sender.is_closed()));
+        (calls.iter().map(|(call, _)| call.clone()).collect(), pending.map(|(index, _)| index).collect())
+    }
+
+    async fn is_waited_for(&self) {
+        loop {
+            tokio::time::sleep(WATCHED).await;
+            if !self.calls().1.is_empty() {
+                return;
+            }
+            // A password is being hashed, on another thread and in real time.
+            self.called.notified().await;
+        }
+    }
+}
+
+impl HttpConnector for PendingTable {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let target = request.headers().get("x-amz-target").unwrap_or_default();
+        let operation = target.rsplit('.').next().unwrap_or_default();
+        let body: Value = serde_json::from_slice(request.body().bytes().unwrap_or_default()).unwrap();
+        let (sender, receiver) = oneshot::channel();
+        self.calls.lock().unwrap().push((Call::new(operation, body), Some(sender)));
+        self.called.notify_one();
+        HttpConnectorFuture::new(async move {
+            match receiver.await {
+                Ok(Reply::Said { status, body }) => {
+                    let mut response = HttpResponse::new(status.try_into().unwrap(), SdkBody::from(&*body));
+                    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+                    Ok(response)
+                }
+                Ok(Reply::Broken) | Err(_) => Err(ConnectorError::io(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into())),
+            }
+        })
+    }
+}
