@@ -123,7 +123,7 @@ async fn whoever_changes_a_sealed_value_meanwhile_wins() {
     during.configure(json!({ "config": { "oauth_providers": turned } })).await;
     assert_eq!(reseal(&during, read).await, with(1, 2));
     // The link of the email about the new secret, which was not there to be read, has the old one: it was sealed anew with the link.
-    assert_eq!(reseal(&after, items(&app).await).await, with(0, 4));
+    assert_eq!(reseal(&after, items(&after).await).await, with(0, 4));
 }
 
 #[tokio::test]
