@@ -42,6 +42,9 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("P", "KEYS", Lasts),
     ("P", "KEY", MayExpire),
     ("P", "BOOST", Expires),
+    ("TRAIL", "", Expires),
+    ("LINKS", "LINK", Expires),
+    ("LINKS", "HEAD", Lasts),
     ("T", "PROJECT", Lasts),
     ("ENDINGS", "PROJECT", UntilDone),
     // Users and how they sign in.
@@ -81,10 +84,14 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("X", "DECOY", Expires),
 ];
 
-/// The list of projects has an item for each, by its id alone.
+/// The list of projects has an item for each, by its id alone; the trail of a project has entries by their times, and links.
 fn kind(pk: &str, sk: &str) -> (String, String) {
     let first = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
-    (first(pk), if pk == "PROJECTS" { String::new() } else { first(sk) })
+    match pk.split('#').nth(2) {
+        Some("TRAIL") => ("TRAIL".to_owned(), String::new()),
+        Some("LINKS") => ("LINKS".to_owned(), first(sk)),
+        _ => (first(pk), if pk == "PROJECTS" { String::new() } else { first(sk) }),
+    }
 }
 
 /// Checks every item, and notes of which kinds there are some.
@@ -142,6 +149,8 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     let users = [UserId::parse(&ada.user_id).unwrap()];
     app.app.store.create_broadcast(app.project_id(), id, &mail, &users, None).await.unwrap();
     check("a broadcast", &app.table(), seen);
+    app.link_trail().await;
+    check("links of the trail", &app.table(), seen);
 }
 
 fn new_mail() -> NewEntry {

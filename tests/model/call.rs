@@ -186,10 +186,9 @@ impl Condition {
             let dropped = if Self::of(kind, &key, condition) == *self {
                 format!("({condition}) OR NOT ({condition})")
             } else {
-                let parts = parts(condition).into_iter().map(|part| match Self::of(kind, &key, part) == *self {
-                    true => format!("({part} OR NOT {part})"),
-                    false => part.to_owned(),
-                });
+                let parts = parts(condition)
+                    .into_iter()
+                    .map(|part| if Self::of(kind, &key, part) == *self { format!("({part} OR NOT {part})") } else { part.to_owned() });
                 parts.collect::<Vec<_>>().join(" AND ")
             };
             write["ConditionExpression"] = dropped.into();

@@ -161,10 +161,13 @@ impl Service {
     }
 }
 
+/// A call, and who waits for its answer.
+type Pending = (Call, Option<oneshot::Sender<Reply>>);
+
 /// The table, whose calls wait for their answers.
 #[derive(Debug, Clone, Default)]
 struct PendingTable {
-    calls: Arc<Mutex<Vec<(Call, Option<oneshot::Sender<Reply>>)>>>,
+    calls: Arc<Mutex<Vec<Pending>>>,
     called: Arc<Notify>,
 }
 

@@ -15,6 +15,7 @@ pub(crate) async fn find(app: &App, code: &Code) -> Result<Result<Link<Unsubscri
 }
 
 /// The question, with the form that answers it.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what `show` gives to every page")]
 pub(crate) fn question(project: &str, link: &Unsubscribe) -> LinkPage {
     let body = format!(
         "<p>{} will not send you {} mails any more. Mails that belong to using your account still come.</p>",

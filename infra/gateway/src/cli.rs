@@ -140,8 +140,14 @@ impl Tools {
     }
 
     /// Does what a command does to a project, which leaves an entry in its trail.
-    pub(crate) async fn recorded<F: Future>(&self, operation: &str, project: &Project, fields: Vec<String>, work: F) -> F::Output {
-        record::by_system(operation, project, fields, &self.clock, &self.entropy, work).await
+    pub(crate) fn recorded<F: Future>(
+        &self,
+        operation: &str,
+        project: &Project,
+        fields: Vec<String>,
+        work: F,
+    ) -> impl Future<Output = F::Output> {
+        record::by_system(operation, project, fields, &self.clock, &self.entropy, work)
     }
 
     /// What operations work with, for a command that does what an operation does. It answers and sends nothing, so its URLs name nothing.

@@ -130,23 +130,24 @@ pub fn target(kind: TargetKind, id: impl ToString) {
 
 /// Runs what the system does to a project by itself, or for whoever has its command line; `fields` are the names of the settings that it
 /// sets.
-pub async fn by_system<F: Future>(
+pub fn by_system<F: Future>(
     operation: &str,
     project: &Project,
     fields: Vec<String>,
     clock: &Clock,
     entropy: &Entropy,
     work: F,
-) -> F::Output {
+) -> impl Future<Output = F::Output> {
     let at = clock.now();
     let id = entropy.ordered_uuid(at).into();
     let started = Started { id, at, operation: operation.to_owned(), targets: Vec::new(), fields, place: None };
-    let work = async {
+    // In the heap: callers would have it three times, once in each of these.
+    let work = Box::pin(work);
+    within(started, async move {
         on(project);
         change(|state| state.entry.actor = Actor::System);
         work.await
-    };
-    within(started, work).await
+    })
 }
 
 /// The trail of `project` goes with it, so its end is told in that of the project `internal`, for as long as it would have been in its own.

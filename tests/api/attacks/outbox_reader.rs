@@ -11,6 +11,7 @@ use shared::mail::sealed;
 use shared::mail::send::{Mail, Mailer};
 use shared::model::id::EmailId;
 use shared::model::outbox::Failure;
+use shared::model::outbox::OutboxEntry;
 use shared::model::outbox_work::Outcome;
 use shared::store::outbox::OutboxRow;
 use support::{Answer, TestApp};
@@ -135,14 +136,14 @@ async fn whoever_reads_the_outbox_in_any_state_of_its_entries_has_no_code_of_the
         seen.extend(stored(&app).await);
     };
     look("preparing").await;
-    let each = async |rule: fn(shared::model::outbox::OutboxEntry, jiff::Timestamp) -> Option<shared::model::outbox::OutboxEntry>| {
+    let each = async |rule: fn(OutboxEntry, jiff::Timestamp) -> Option<OutboxEntry>| {
         for id in ids(&app).await {
             work(&app, &id, |entry| rule(entry, app.now())).await;
         }
     };
     each(|entry, now| entry.begin_rendering(Uuid::nil(), now)).await;
     look("rendering").await;
-    each(|entry, now| entry.take_back(now)).await;
+    each(OutboxEntry::take_back).await;
 
     let mut patched = patch_all(&app, json!({ "scheduled_at_millis": app.now().as_millisecond() + HOUR })).await;
     app.deliver().await;
@@ -150,11 +151,11 @@ async fn whoever_reads_the_outbox_in_any_state_of_its_entries_has_no_code_of_the
     patched.extend(patch_all(&app, json!({ "is_paused": true })).await);
     look("paused").await;
     patched.extend(patch_all(&app, json!({ "is_paused": false, "scheduled_at_millis": 0 })).await);
-    each(|entry, now| entry.enqueue(now)).await;
+    each(OutboxEntry::enqueue).await;
     look("queued").await;
     each(|entry, now| entry.begin_sending(Uuid::nil(), now)).await;
     look("sending").await;
-    each(|entry, now| entry.take_back(now)).await;
+    each(OutboxEntry::take_back).await;
 
     app.deliver_by(&Repeating).await;
     look("server-error").await;

@@ -299,13 +299,13 @@ async fn there_are_no_more_documents_by_a_configuration_than_by_their_operations
         let all = values["emails"]["themes"].as_object().unwrap();
         Value::Object(all.iter().map(|(id, theme)| (format!("emails.themes.{id}"), theme.clone())).collect())
     };
-    assert_refused(&patch(&app.admin(), "branch", merge(&themes(1, 97))).await, "more than 96");
+    assert_refused(&patch(&app.admin(), "branch", merge(&themes(1, 96))).await, "more than 95");
     for from in [1, 1001] {
-        assert_done(&patch(&app.admin(), "branch", merge(&themes(from, 96))).await);
+        assert_done(&patch(&app.admin(), "branch", merge(&themes(from, 95))).await);
     }
-    let refused = patch(&app.admin(), "branch", merge(&themes(2001, 9))).await;
+    let refused = patch(&app.admin(), "branch", merge(&themes(2001, 11))).await;
     assert_eq!((refused.status(), refused.code().as_str()), (400, "TOO_MANY_EMAIL_DOCUMENTS"), "{}", refused.text());
-    assert_done(&patch(&app.admin(), "branch", merge(&themes(2001, 8))).await);
+    assert_done(&patch(&app.admin(), "branch", merge(&themes(2001, 10))).await);
     let created = app.admin().post("/api/v1/internal/email-themes", json!({ "display_name": "One more" })).await;
     assert_eq!(created.code(), "TOO_MANY_EMAIL_DOCUMENTS");
     // One for another is no more than there were.

@@ -64,7 +64,7 @@ async fn a_restricted_user_cannot_lift_its_own_restriction() {
     let ada = app.sign_up("ada@example.com").await;
     update(&app, &ada.user_id, json!({ "restricted_by_admin": true })).await;
     let caller = app.signed_in(&refreshed(&app, &ada).await).with("x-stack-allow-restricted-user", "true");
-    assert_error(&caller.patch(ME, json!({ "restricted_by_admin": false })).await, 400, "SCHEMA_ERROR");
+    assert_error(&caller.patch(ME, json!({ "restricted_by_admin": false })).await, 403, "RESTRICTED_USER_NOT_ALLOWED");
     assert_eq!(read(&app, &ada.user_id).await["restricted_by_admin"], true);
 }
 

@@ -81,7 +81,9 @@ async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option
     let count = limits::by_address(app, &project, Rule::Code, &caller.place);
     let ((), authorization, row) = futures_util::try_join!(count, app.store.take_authorization(state), app.store.project(&project))?;
     let taken = authorization.filter(|authorization| authorization.project_id == project).zip(row.map(|row| row.project));
-    taken.iter().for_each(|(_, project)| record::on(project));
+    if let Some((_, project)) = &taken {
+        record::on(project);
+    }
     Ok(taken)
 }
 

@@ -101,7 +101,7 @@ catalog! {
     AnonymousAuthenticationNotAllowed: "The current user is anonymous, which the request does not allow.",
         "Send `X-Service-Allow-Anonymous-User: true`, or have the user sign up.";
     RestrictedUserNotAllowed: "The current user is restricted, which the request does not allow.",
-        "Resolve the reason in `details`, or send `X-Service-Allow-Restricted-User: true`.";
+        "Resolve the reason in `details`; to read, send `X-Service-Allow-Restricted-User: true`.";
 
     UserEmailAlreadyExists: "Another account signs in with this address.",
         "Have the user sign in or reset the password, or use another address.";
