@@ -254,6 +254,10 @@ impl Emulator {
         let mut changes = Vec::new();
         for write in call.writes() {
             let key = write.key();
+            // No request reads what the trail tells.
+            if key.0.contains("#TRAIL#") {
+                continue;
+            }
             let (old, new) = (self.content.get(&key).cloned(), self.ask_for_item(&key));
             if old.as_ref().map(|item| item.digest) == new.as_ref().map(|item| item.digest) {
                 continue;
