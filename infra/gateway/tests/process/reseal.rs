@@ -1,13 +1,14 @@
 //! `gateway reseal`, after the deployment secret of a gateway was replaced.
 
 use std::process::Command;
+use std::time::Duration;
 
 use reqwest::Method;
 use ring::hmac;
 use serde_json::{Value, json};
 use shared::clock::Clock;
 
-use crate::support::{Folder, Gateway, end_of, fails, gateway, succeeds};
+use crate::support::{Folder, Gateway, end_of, fails, gateway, succeeds, variable};
 
 const OLD: &str = "the deployment secret of this test";
 const NEW: &str = "the deployment secret after that one";
@@ -52,9 +53,25 @@ async fn prepare(data: &str) -> String {
     ];
     let app = json!({ "totp_secret_base64": APP_SECRET_BASE64 });
     assert_eq!(gateway.send(Method::PATCH, "/api/v1/users/me", &headers, Some(app)).await.status(), 200);
+    wait_for_emails(&gateway, data, &project).await;
     let provider = r#"config.oauth_providers=[{"id":"github","client_id":"x","client_secret":"the-secret"}]"#;
     succeeds(&end_of(&mut with_secrets(data, &["project", "set", &project, provider], OLD, None)));
     project
+}
+
+/// Waits until nothing is left to send: an email that waits holds sealed codes, too.
+async fn wait_for_emails(gateway: &Gateway, data: &str, project: &str) {
+    let key = variable(&std::fs::read_to_string(format!("{data}/keys.env")).unwrap(), "GATELET_SECRET_SERVER_KEY");
+    let server = [("x-stack-project-id", project), ("x-stack-access-type", "server"), ("x-stack-secret-server-key", key.as_str())];
+    for _ in 0..200 {
+        let entries: Value = gateway.send(Method::GET, "/api/v1/emails/outbox", &server, None).await.json().await.unwrap();
+        let entries = entries["items"].as_array().unwrap();
+        if !entries.is_empty() && entries.iter().all(|entry| entry["status"] == "sent") {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("emails are still waiting");
 }
 
 /// Signs in with the password and a code of the app.
