@@ -30,6 +30,8 @@ pub(super) async fn joined(app: &TestApp, session: &SignedIn, address: &str) {
 pub(super) async fn removed(app: &TestApp, session: &SignedIn, address: &str) {
     let id = channel_id(app, &session.user_id, address).await;
     assert_eq!(app.signed_in(session).delete(&format!("{CHANNELS}/me/{id}")).await.status(), 200);
+    // What is sent at once arrives in any order.
+    app.deliver().await;
     app.advance(SignedDuration::from_secs(1));
 }
 
