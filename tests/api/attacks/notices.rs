@@ -24,15 +24,19 @@ pub(super) async fn joined(app: &TestApp, session: &SignedIn, address: &str) {
     let channel = added(app, session, address).await;
     let code = verification_code(app, session, &channel, address).await;
     assert_eq!(verify(app, &code).await.status(), 200);
+    later(app).await;
+}
+
+/// What is sent at once arrives in any order.
+async fn later(app: &TestApp) {
+    app.deliver().await;
     app.advance(SignedDuration::from_secs(1));
 }
 
 pub(super) async fn removed(app: &TestApp, session: &SignedIn, address: &str) {
     let id = channel_id(app, &session.user_id, address).await;
     assert_eq!(app.signed_in(session).delete(&format!("{CHANNELS}/me/{id}")).await.status(), 200);
-    // What is sent at once arrives in any order.
-    app.deliver().await;
-    app.advance(SignedDuration::from_secs(1));
+    later(app).await;
 }
 
 /// An account of the owner's; an intruder with its session has added an address and verified it.
