@@ -33,6 +33,7 @@ pub const ROUTE: Route = Route::get("projects-internal-audit-log", "/api/v1/inte
 #[deserr(deny_unknown_fields)]
 pub struct AuditQuery {
     /// Entries about this user alone.
+    #[schema(value_type = Option<Uuid>)]
     #[deserr(default)]
     user_id: Option<UserId>,
     /// Entries of whoever has this id alone: a user, an operator or a set of API keys.
