@@ -124,7 +124,7 @@ def judge(name, answer):
     if not isinstance(answer, dict):
         return str(answer)
     if name.startswith("workers-"):
-        return None if answer.keys() & {"moved", "done", "batchItemFailures"} else f"not a worker's answer: {answer}"
+        return None if answer.keys() & {"moved", "done", "linked", "batchItemFailures"} else f"not a worker's answer: {answer}"
     status = answer.get("statusCode", 0)
     if not 200 <= status < 500 or (name in MUST_SUCCEED and status >= 300):
         return f"status {status}: {answer.get('body')}"
