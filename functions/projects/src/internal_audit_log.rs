@@ -18,6 +18,7 @@ use shared::model::id::UserId;
 use shared::model::trail::{Actor, Entry, Event};
 use shared::model::trail_view::AuditEntry;
 use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::page::{self, Pagination};
 use shared::product_api::{Access, Admin, Error, Input, KnownError, cursor};
 use shared::store::trail_list::TrailListing;
 use url::form_urlencoded::Serializer;
@@ -95,12 +96,6 @@ pub struct AuditLog {
     pagination: Pagination,
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct Pagination {
-    /// Opaque; `null` on the last page.
-    next_cursor: Option<String>,
-}
-
 /// A page in the format that was asked for.
 pub enum Page {
     Json(Json<AuditLog>),
@@ -131,8 +126,8 @@ const READ_AT_ONCE: usize = 250;
 const MAX_NAME: usize = 64;
 
 pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { query, .. }: Input<Ignored, AuditQuery>) -> Result<Page, Error> {
-    let limit = query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0);
-    check(limit, &query)?;
+    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
+    check(&query)?;
     let (project, list) = (&access.project, list(&query));
     let after: Option<String> = query.cursor.as_deref().map(|cursor| cursor::decode(&app, &project.id, &list, cursor)).transpose()?;
     let is_search = query.actor.is_some() || query.operation.is_some() || query.event.is_some();
@@ -155,11 +150,8 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { query
     Ok(Page::Json(Json(AuditLog { items, is_paginated: true, pagination: Pagination { next_cursor } })))
 }
 
-fn check(limit: usize, query: &AuditQuery) -> Result<(), KnownError> {
+fn check(query: &AuditQuery) -> Result<(), KnownError> {
     let problem = |path: &str, message: &str| Err(Problems::one(path, message).into_error("GET", ROUTE.path));
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return problem("query.limit", "must be from 1 to 100");
-    }
     let is_name = |text: &str| {
         let is_of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(is_of_name)

@@ -71,7 +71,8 @@ async fn all_that_is_sealed_opens_with_the_new_secret_alone() {
         "type": "standard", "host": "mail.example.com", "port": 465, "username": "notes", "password": "of the mail server",
         "sender_name": "Notes", "sender_email": "notes@example.com",
     });
-    app.configure(json!({ "config": { "email_config": server } })).await;
+    let turnstile = json!({ "provider": "turnstile", "site_key": "site", "secret_key": "of-the-widget", "sign_up": "off" });
+    app.configure(json!({ "config": { "email_config": server, "bot_challenge": turnstile } })).await;
     let (during, after) = replaced(&app);
     let path = format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id);
     let token = || async { after.server().post(&path, json!({})).await };
@@ -79,10 +80,10 @@ async fn all_that_is_sealed_opens_with_the_new_secret_alone() {
 
     assert_eq!(mail_password(&after).await, None);
 
-    // The secret of an app, one of a provider, a provider's two tokens, and the password of a mail server.
-    assert_eq!(reseal(&during, items(&app).await).await, with(5, 0));
-    assert_eq!(reseal(&during, items(&app).await).await, with(0, 5));
-    assert_eq!(reseal(&after, items(&app).await).await, with(0, 5));
+    // The secret of an app, one of a provider, a provider's two tokens, the password of a mail server, and the key of Turnstile.
+    assert_eq!(reseal(&during, items(&app).await).await, with(6, 0));
+    assert_eq!(reseal(&during, items(&app).await).await, with(0, 6));
+    assert_eq!(reseal(&after, items(&app).await).await, with(0, 6));
     assert_eq!(mail_password(&after).await.as_deref(), Some("of the mail server"));
 
     assert_eq!(mfa_status(&after).await, 200);

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use gateway::engine::{Engine, TABLE};
-use reqwest::Method;
 use serde_json::{Value, json};
 use shared::entropy::Entropy;
 
@@ -14,19 +13,11 @@ use crate::support::{Folder, Gateway, fails, run, succeeds};
 async fn prepare(data: &str) -> String {
     let gateway = Gateway::start(data);
     let project = gateway.line("Project");
-    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
-    let (status, ada) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await;
-    assert_eq!(status, 200, "{ada}");
-    let headers = [
-        ("x-stack-project-id", project.as_str()),
-        ("x-stack-access-type", "client"),
-        ("x-stack-access-token", ada["access_token"].as_str().unwrap()),
-    ];
+    let ada = gateway.sign_up(&project, "ada@example.com").await;
     for name in ["Ada", "Countess"] {
         // At different milliseconds.
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        let body = json!({ "display_name": name });
-        assert_eq!(gateway.send(Method::PATCH, "/api/v1/users/me", &headers, Some(body)).await.status(), 200);
+        gateway.change_user(&project, &ada, json!({ "display_name": name })).await;
     }
     // It links what there is before it ends.
     gateway.signal("INT");
@@ -85,8 +76,7 @@ async fn what_a_killed_gateway_left_is_linked_by_the_next_start() {
     let data = folder.data();
     let gateway = Gateway::start(&data);
     let project = gateway.line("Project");
-    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
-    assert_eq!(gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await.0, 200);
+    gateway.sign_up(&project, "ada@example.com").await;
     drop(gateway);
     let verify = || succeeds(&run(&["audit", "verify", "--project", &project, "--data", &data]));
     assert!(verify().contains("1 entry, 0 links: in order, 1 not yet linked\n"), "{}", verify());

@@ -24,7 +24,8 @@ fn connect(port: u16) -> TcpStream {
 
 /// Sends `first` and then `drip` each second; after how many seconds the connection ended, and what came.
 fn seconds_until_closed(port: u16, first: &[u8], drip: &[u8]) -> (u64, String) {
-    let (mut stream, begin, mut received) = (connect(port), Instant::now(), Vec::new());
+    // The gateway begins to count when it accepts the connection, which may be before this side knows of it.
+    let (begin, mut stream, mut received) = (Instant::now(), connect(port), Vec::new());
     stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     stream.write_all(first).unwrap();
     let mut buffer = [0; 4096];

@@ -3,9 +3,6 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use reqwest::Method;
-use serde_json::json;
-
 use crate::support::{Folder, Gateway, end_of, fails, run, succeeds, variable};
 
 #[tokio::test]
@@ -16,8 +13,7 @@ async fn a_second_gateway_is_told_who_has_the_folder_and_the_first_goes_on() {
     for part in [&folder.data(), &format!("process {}", gateway.process()), &gateway.url, "--data"] {
         assert!(second.contains(part), "{part} is missing in {second}");
     }
-    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
-    assert_eq!(gateway.client(&gateway.line("Project"), Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await.0, 200);
+    gateway.sign_up(&gateway.line("Project"), "ada@example.com").await;
     // Commands work beside it, and a killed gateway leaves nothing to clean up.
     assert!(succeeds(&run(&["project", "list", "--data", &folder.data()])).contains(&gateway.line("Project")));
     gateway.signal("KILL");

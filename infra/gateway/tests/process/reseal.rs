@@ -43,16 +43,8 @@ fn start(data: &str, secret: &str) -> Gateway {
 async fn prepare(data: &str) -> String {
     let gateway = start(data, OLD);
     let project = gateway.line("Project");
-    let body = json!({ "email": EMAIL, "password": "correct horse battery" });
-    let (status, ada) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await;
-    assert_eq!(status, 200, "{ada}");
-    let headers = [
-        ("x-stack-project-id", project.as_str()),
-        ("x-stack-access-type", "client"),
-        ("x-stack-access-token", ada["access_token"].as_str().unwrap()),
-    ];
-    let app = json!({ "totp_secret_base64": APP_SECRET_BASE64 });
-    assert_eq!(gateway.send(Method::PATCH, "/api/v1/users/me", &headers, Some(app)).await.status(), 200);
+    let ada = gateway.sign_up(&project, EMAIL).await;
+    gateway.change_user(&project, &ada, json!({ "totp_secret_base64": APP_SECRET_BASE64 })).await;
     wait_for_emails(&gateway, data, &project).await;
     let provider = r#"config.oauth_providers=[{"id":"github","client_id":"x","client_secret":"the-secret"}]"#;
     succeeds(&end_of(&mut with_secrets(data, &["project", "set", &project, provider], OLD, None)));

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
 use reqwest::{Client, Method, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A folder of one test, empty at its start and gone after it.
 pub(crate) struct Folder(PathBuf);
@@ -146,7 +146,7 @@ impl Gateway {
     pub(crate) async fn open_internal(&self) {
         let key = self.line("Internal admin");
         let headers = [("x-stack-project-id", "internal"), ("x-stack-access-type", "admin"), ("x-stack-super-secret-admin-key", &*key)];
-        let body = serde_json::json!({ "config": { "sign_up_enabled": true } });
+        let body = json!({ "config": { "sign_up_enabled": true } });
         assert_eq!(self.send(Method::PATCH, "/api/v1/internal/projects/current", &headers, Some(body)).await.status(), 200);
     }
 
@@ -174,6 +174,21 @@ impl Gateway {
         let headers = [("x-stack-project-id", project), ("x-stack-access-type", "client")];
         let answer = self.send(method, path, &headers, body).await;
         (answer.status().as_u16(), answer.json().await.unwrap())
+    }
+
+    /// Signs a user up with the password `correct horse battery`; its access token.
+    pub(crate) async fn sign_up(&self, project: &str, email: &str) -> String {
+        let body = json!({ "email": email, "password": "correct horse battery" });
+        let (status, user) = self.client(project, Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await;
+        assert_eq!(status, 200, "{user}");
+        user["access_token"].as_str().unwrap().to_owned()
+    }
+
+    /// Changes the user whose access token it is.
+    pub(crate) async fn change_user(&self, project: &str, token: &str, change: Value) {
+        let headers = [("x-stack-project-id", project), ("x-stack-access-type", "client"), ("x-stack-access-token", token)];
+        let answer = self.send(Method::PATCH, "/api/v1/users/me", &headers, Some(change)).await;
+        assert_eq!(answer.status(), 200, "{:?}", answer.text().await);
     }
 
     /// The id of its process.
