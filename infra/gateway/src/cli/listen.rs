@@ -5,11 +5,13 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use clap::Args;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::data::Data;
 
 const PORT: u16 = 8787;
+/// Connections that the kernel keeps until they are accepted; Linux keeps no more by default. One that finds no room asks again a second later.
+const BACKLOG: u32 = 4096;
 
 #[derive(Args, Clone)]
 pub(super) struct Listen {
@@ -43,8 +45,16 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Binds an address for the gateway of a data folder.
-pub(super) async fn bind(address: SocketAddr, folder: Option<&Path>, option: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
+pub(super) fn bind(address: SocketAddr, folder: Option<&Path>, option: &str) -> anyhow::Result<TcpListener> {
+    let listen = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        // A port whose gateway has just stopped is free.
+        #[cfg(unix)]
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    listen().map_err(|error| {
         if error.kind() != std::io::ErrorKind::AddrInUse {
             return anyhow!("cannot listen on {address}: {error}");
         }

@@ -72,10 +72,10 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let trusted = trusted_proxies(&options)?;
     // The ports first: nothing is created for a gateway that cannot answer.
     let folder = Some(target.data.as_path()).filter(|_| !options.memory);
-    let listener = bind(options.listen.address(), folder, "--port").await?;
+    let listener = bind(options.listen.address(), folder, "--port")?;
     let address = listener.local_addr()?;
     let dynamodb = match options.dynamodb_port {
-        Some(port) => Some(bind(SocketAddr::new(loopback(address.ip()), port), None, "--dynamodb-port").await?),
+        Some(port) => Some(bind(SocketAddr::new(loopback(address.ip()), port), None, "--dynamodb-port")?),
         None => None,
     };
     let (clock, entropy) = (clock(options.clock_ahead), Entropy::system());

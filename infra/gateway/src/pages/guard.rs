@@ -2,7 +2,7 @@
 //!
 //! They show keys and links that sign in, without a password. So a request must
 //!
-//! - come over a connection from loopback, not passed on by a proxy (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`);
+//! - come over a connection from loopback, not passed on by a proxy (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`, HTTP/1.0);
 //! - name a loopback host, which a name that somebody else's DNS leads here does not (DNS rebinding);
 //! - come from a page of this gateway, from a person who opened the address, or from a program.
 //!
@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, Method, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode, Version, header};
 use infra::pages::Link;
 
 use super::{Pages, wants_html};
@@ -62,6 +62,10 @@ pub(super) fn check(request: &Request) -> Result<(), Refusal> {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     if !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) {
         return Err(Refusal::OtherMachine);
+    }
+    // No browser and no program of today speaks HTTP/1.0: nginx does, which by default changes `Host` to this machine and says nothing else.
+    if request.version() < Version::HTTP_11 {
+        return Err(Refusal::PassedOn);
     }
     check_headers(request.headers())
 }
