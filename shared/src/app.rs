@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::clock::Clock;
+use crate::crypto::challenge_key::ChallengeKey;
 use crate::crypto::deployment_secret::DeploymentSecret;
 use crate::crypto::{password::Hasher, seal::Sealer, token::Signer};
 use crate::entropy::Entropy;
+use crate::memory::Memory;
 use crate::settings::{self, Settings};
 use crate::store::Store;
 
@@ -22,13 +24,17 @@ pub struct Parts {
     pub hasher: Hasher,
     pub signer: Signer,
     pub sealer: Sealer,
+    pub memory: Memory,
+    pub challenge_key: ChallengeKey,
 }
 
 impl App {
     pub fn new(settings: Settings, store: Store, clock: Clock, entropy: Entropy, hasher: Hasher) -> Self {
         let signer = Signer::new(&settings.secret, &settings.api_url);
         let sealer = Sealer::new(&settings.secret);
-        Self(Arc::new(Parts { settings, store, clock, entropy, hasher, signer, sealer }))
+        let challenge_key = ChallengeKey::new(&settings.secret);
+        let memory = Memory::default();
+        Self(Arc::new(Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, challenge_key }))
     }
 
     /// Builds the app of a Lambda function from its environment.

@@ -350,7 +350,7 @@ mod tests {
 
     /// The signature of a request, by AWS's description of version 4 ("Create a signed AWS API request").
     fn signature(request: &HttpRequest, service: &str, signed: &str) -> String {
-        let sha256 = |bytes: &[u8]| hex(digest::digest(&digest::SHA256, bytes).as_ref());
+        let sha256 = |bytes: &[u8]| base16ct::lower::encode_string(digest::digest(&digest::SHA256, bytes).as_ref());
         let url = url::Url::parse(request.uri()).expect("a URL");
         let value = |name: &str| if name == "host" { url.host_str().unwrap_or_default().to_owned() } else { header(request, name) };
         let headers = signed.split(';').fold(String::new(), |headers, name| headers + name + ":" + &value(name) + "\n");
@@ -361,11 +361,10 @@ mod tests {
         });
         let scope = [&time[..8], REGION, service, "aws4_request"];
         let key = scope.iter().fold(b"AWS4a secret key".to_vec(), |key, part| mac(&key, part));
-        hex(&mac(&key, &format!("AWS4-HMAC-SHA256\n{time}\n{}\n{}", scope.join("/"), sha256(canonical.as_bytes()))))
-    }
-
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+        base16ct::lower::encode_string(&mac(
+            &key,
+            &format!("AWS4-HMAC-SHA256\n{time}\n{}\n{}", scope.join("/"), sha256(canonical.as_bytes())),
+        ))
     }
 
     fn assert_signed(request: &HttpRequest, service: &str, names: &[&str]) {

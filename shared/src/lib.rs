@@ -29,6 +29,7 @@ pub mod crypto;
 pub mod entropy;
 pub mod http;
 pub mod mail;
+pub mod memory;
 pub mod model;
 pub mod oauth;
 pub mod product_api;

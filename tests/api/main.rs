@@ -8,6 +8,7 @@ mod attacks;
 mod audit;
 mod auth;
 mod bad_input;
+mod challenges;
 mod content;
 mod costs;
 mod edge;

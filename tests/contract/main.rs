@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers of tests are tests to nobody but clippy")]
 
+mod attack_costs;
 mod document;
 mod events;
 mod rendered;

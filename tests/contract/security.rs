@@ -56,7 +56,8 @@ fn what_needs_no_secret_has_none() {
 }
 
 /// Operations without an access level verify no access token: those that have the secret all the same, and what for.
-const SECRET_WITHOUT_ACCESS: [(&str, &str); 7] = [
+const SECRET_WITHOUT_ACCESS: [(&str, &str); 8] = [
+    ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),
     ("auth-oauth-authorize", "seals the verifier of the flow"),
     ("auth-oauth-callback", "opens the verifier of the flow"),

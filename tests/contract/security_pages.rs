@@ -44,7 +44,7 @@ fn the_page_about_signing_in_has_every_limit_with_its_rate() {
     let rows: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
     for rule in Rule::ALL {
         let rate = standard.rate(rule).unwrap();
-        let rate = format!("| {} in {} |", rate.quota, words(SignedDuration::from_secs(rate.window.into())));
+        let rate = format!("| {} in {} |", rate.quota, words(SignedDuration::from_secs(rate.window().into())));
         let row = rows.iter().find(|row| row.ends_with(&format!("| `{}` |", rule.name())));
         assert!(row.is_some_and(|row| row.contains(&rate)), "{}: {rate} {row:?}", rule.name());
     }

@@ -115,7 +115,7 @@ impl Services {
         self.kept(id, Local { at, heard, calls, pending, answers, digest })
     }
 
-    /// Of those that heard the same in another order and wait for the same, the first.
+    /// Requests that got the same answers in another order, and wait for the same calls, go on alike: the first of them stands for all.
     fn kept(&self, id: u64, local: Local) -> Arc<Local> {
         let local = Arc::clone(self.same.lock().unwrap().entry(local.digest).or_insert_with(|| Arc::new(local)));
         self.known.lock().unwrap().insert(id, Arc::clone(&local));
@@ -177,9 +177,9 @@ pub(crate) struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Answered,
-    /// It is made, and the connection breaks before its answer.
+    /// The call is made, and its answer is lost.
     AnswerLost,
-    /// The connection breaks before it is made.
+    /// The connection breaks before the call arrives.
     NotMade,
 }
 

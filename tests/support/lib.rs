@@ -11,6 +11,7 @@ pub mod record;
 pub mod roles;
 pub mod secrets;
 pub mod stand_in;
+pub mod turnstile;
 mod users;
 
 use std::collections::BTreeMap;

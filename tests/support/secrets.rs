@@ -4,6 +4,7 @@ use axum::body::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE};
 use http::{HeaderMap, Uri, request, response};
 use serde_json::Value;
+use shared::model::code::Code;
 
 /// Parts of the names of whatever is a secret.
 const NAMES: &[&str] = &["password", "secret", "token", "code", "otp", "key", "verifier", "nonce", "state", "cookie", "authorization"];
@@ -49,10 +50,15 @@ pub fn of_answer(answer: &response::Parts, body: &Bytes) -> Vec<Secret> {
     [of_headers(&answer.headers), of_body(&answer.headers, body)].concat()
 }
 
-/// Those of the links of a mail.
+/// Those of the links of a mail, and the codes of them that may be typed where the text has them.
 pub(crate) fn of_text(text: &str) -> Vec<Secret> {
-    let words = text.split(|c: char| c.is_whitespace() || "\"'<>()[]".contains(c)).filter(|word| word.starts_with("http"));
-    words.filter_map(|word| word.replace("&amp;", "&").parse().ok()).flat_map(|url| of_url(&url)).collect()
+    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "\"'<>()[]".contains(c)).collect();
+    let links = words.iter().filter(|word| word.starts_with("http"));
+    let of_links: Vec<Secret> = links.filter_map(|word| word.replace("&amp;", "&").parse().ok()).flat_map(|url| of_url(&url)).collect();
+    let codes = of_links.iter().filter_map(|secret| Code::parse(&secret.value).ok());
+    let typed = codes.map(|code| code.typed()).filter(|typed| words.contains(&typed.as_str()));
+    let typed: Vec<Secret> = typed.filter_map(|typed| Secret::of("otp", &typed)).collect();
+    [of_links, typed].concat()
 }
 
 fn of_headers(headers: &HeaderMap) -> Vec<Secret> {

@@ -50,7 +50,7 @@ fn no_log_has_a_secret_that_the_tests_sent_or_got() {
         ("code_verifier", 1),
         ("cookie", 2),
         ("nonce", 100),
-        ("otp", 1),
+        ("otp", 3),
         ("password", 50),
         ("password_hash", 5),
         ("publishable-client-key", 10),

@@ -1,6 +1,7 @@
 //! Signing up, signing in, sessions and OAuth.
 
 pub mod anonymous_sign_up;
+pub mod challenge_create;
 pub mod connected_account_list;
 pub mod connected_account_token;
 pub mod connected_account_token_of;
@@ -79,6 +80,7 @@ pub fn operations(register: &mut impl Register) {
     register.operation(session_delete::ROUTE, session_delete::handle);
     register.operation(session_delete_all::ROUTE, session_delete_all::handle);
     register.operation(session_reauthenticate::ROUTE, session_reauthenticate::handle);
+    register.operation(challenge_create::ROUTE, challenge_create::handle);
     register.operation(not_me_show::ROUTE, not_me_show::handle);
     register.operation(not_me::ROUTE, not_me::handle);
 }

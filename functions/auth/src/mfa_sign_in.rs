@@ -61,9 +61,10 @@ pub async fn handle(
     Input { body, .. }: Input<MfaSignIn>,
 ) -> Result<Json<SignedInOrUp>, Error> {
     let (project, now) = (&access.project.id, app.clock.now());
+    let hinted = hint.as_ref().map(|attempt| (attempt.user_id, Failures::of_second_factor(&app, project, attempt.user_id)));
     let early = async {
-        match &hint {
-            Some(attempt) => app.store.user(project, attempt.user_id).await,
+        match &hinted {
+            Some((user, failures)) => tokio::try_join!(app.store.user(project, *user), failures.look()).map(|(row, ())| row),
             None => Ok(None),
         }
     };
@@ -78,7 +79,8 @@ pub async fn handle(
     let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(Rejected::NotFound)?;
     let totp = row.user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
     // An attempt counts its own guesses; whoever has the password gets new attempts, so the account's are counted as well.
-    let failures = Failures::of_second_factor(&app, project, row.user.id);
+    let failures = hinted.filter(|(user, _)| *user == row.user.id).map(|(_, failures)| failures);
+    let failures = failures.unwrap_or_else(|| Failures::of_second_factor(&app, project, row.user.id));
     let Some(step) = totp.check(&app.sealer, project, row.user.id, body.totp.trim(), now)? else {
         failures.count().await?;
         app.store.record_failure(Some(row.user.id), Event::SignInFailed).await?;

@@ -14,6 +14,7 @@ use shared::crypto::token::Claims;
 use shared::http::TableAction::{BatchGetItem, PutItem};
 use shared::http::client::Caller;
 use shared::http::{Describe, Description, Json, Route};
+use shared::model::bot_challenge::Guarded;
 use shared::model::limit::{Limit, Rule};
 use shared::model::project::{ApiKey, OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
@@ -23,9 +24,11 @@ use shared::oauth::authorization::{self, Authorization, LIFE, ProviderRequest, P
 use shared::oauth::metadata;
 use shared::oauth::outgoing::Outgoing;
 use shared::product_api::access::NO_KEY;
+use shared::product_api::bot_challenge::{Admitted, Check, Presented};
 use shared::product_api::current_user::{self, CurrentUser, token_error};
 use shared::product_api::error::KeySlip;
 use shared::product_api::input::{Ignored, Problems};
+use shared::product_api::limits::Counting;
 use shared::product_api::literal::{BotChallengePhase, True};
 use shared::product_api::{Error, Input, KnownError, limits};
 use shared::store::Items;
@@ -54,6 +57,8 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
         "INVALID_PROJECT_FOR_ACCESS_TOKEN",
         "RESTRICTED_USER_NOT_ALLOWED",
         "REAUTHENTICATION_REQUIRED",
+        "BOT_CHALLENGE_REQUIRED",
+        "BOT_CHALLENGE_FAILED",
     ]);
 
 #[derive(Deserr, ToSchema)]
@@ -109,15 +114,12 @@ pub struct AuthorizeQuery {
     stack_response_mode: Option<ModeParam>,
     #[deserr(default)]
     hexclave_response_mode: Option<ModeParam>,
-    #[deserr(default, rename = "bot_challenge_token")]
-    #[schema(rename = "bot_challenge_token")]
-    _bot_challenge_token: Option<String>,
-    #[deserr(default, rename = "bot_challenge_phase")]
-    #[schema(rename = "bot_challenge_phase")]
-    _bot_challenge_phase: Option<BotChallengePhase>,
-    #[deserr(default, rename = "bot_challenge_unavailable")]
-    #[schema(rename = "bot_challenge_unavailable")]
-    _bot_challenge_unavailable: Option<True>,
+    #[deserr(default)]
+    bot_challenge_token: Option<String>,
+    #[deserr(default)]
+    bot_challenge_phase: Option<BotChallengePhase>,
+    #[deserr(default)]
+    bot_challenge_unavailable: Option<True>,
 }
 
 #[derive(Deserr, Serialize, ToSchema)]
@@ -254,7 +256,21 @@ pub async fn handle(
     }
     let user = current.map(|current| current.row.user);
     let user = user.filter(|user| query.purpose() == Purpose::Link || user.is_anonymous);
-    begin(&app, &project, provider, query, user.as_ref()).await
+    let admitted = admit(&app, &project, &caller, &query).await?;
+    begin(&app, &project, provider, query, user.as_ref(), admitted).await
+}
+
+/// Whoever links an account is signed in already.
+async fn admit<'a>(app: &'a App, project: &'a Project, caller: &'a Caller, query: &AuthorizeQuery) -> Result<Option<Admitted<'a>>, Error> {
+    if query.purpose() == Purpose::Link {
+        return Ok(None);
+    }
+    let presented = Presented {
+        token: query.bot_challenge_token.clone(),
+        phase: query.bot_challenge_phase,
+        unavailable: query.bot_challenge_unavailable,
+    };
+    Check::at(app, project, &caller.place, Guarded::OAuth).admit(presented).await.map(Some)
 }
 
 /// The claims of the token in the query, if there is one.
@@ -274,13 +290,17 @@ async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Opt
     let key_key = secret.as_ref().map(|secret| api_key_key(&id, secret));
     let of_user = claims.map(|claims| current_user::keys(&id, claims));
     let keys = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
-    let count = limits::by_address(app, &id, Rule::Authorize, &caller.place);
-    let ((), mut items) = futures_util::try_join!(count, app.store.get_many(keys))?;
+    let counting = Counting::by_address(app, &id, Rule::Authorize, &caller.place);
+    let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(keys.chain(counting.keys())))?;
 
-    let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
+    let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {
+        limits::unproved(app, None, &caller.place).await?;
+        return Err(invalid().into());
+    };
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
     let wrong_key = || KnownError::InvalidPublishableClientKey { project_id: id.to_string(), slip: KeySlip::None };
-    prove_client(app, &project, secret.is_some(), key.as_ref()).map_err(|error| error.unwrap_or_else(wrong_key))?;
+    prove_client(app, &project, caller, secret.is_some(), key.as_ref(), wrong_key).await?;
+    counting.settle(early, &items).await?;
     Ok((project, items))
 }
 
@@ -307,6 +327,7 @@ async fn begin(
     provider: &OAuthProvider,
     query: AuthorizeQuery,
     user: Option<&User>,
+    admitted: Option<Admitted<'_>>,
 ) -> Result<Authorized, Error> {
     let (state, verifier, now) = (oauth_flow::state(app, &project.id), app.entropy.code(), app.clock.now());
     let callback = oauth_flow::callback(app, &provider.id);
@@ -340,7 +361,11 @@ async fn begin(
         verifier: app.sealer.seal(&app.entropy, "oauth-verifier", &verifier)?,
         expires_at: after(now, LIFE),
     };
-    app.store.begin_authorization(&state, &authorization).await?;
+    let begin = app.store.begin_authorization(&state, &authorization);
+    match admitted {
+        Some(admitted) => admitted.beside(begin).await?,
+        None => begin.await?,
+    }
     Ok(match mode {
         ResponseMode::Json => Authorized::Json(Location { location }),
         ResponseMode::Redirect => Authorized::Redirect { location, cookie: oauth_flow::cookie(app, &state, LIFE) },

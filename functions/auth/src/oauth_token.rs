@@ -201,14 +201,6 @@ impl TokenRequest {
 }
 
 impl Grant {
-    /// What only its owner has, and so what uses are counted by.
-    fn secret(&self) -> &SecretString {
-        match self {
-            Self::Refresh(token) => token,
-            Self::Code(redemption) => &redemption.code,
-        }
-    }
-
     /// What has to be read for it beside the project and its key.
     fn keys(&self, project: &ProjectId) -> Vec<Key> {
         match self {
@@ -223,12 +215,18 @@ impl Grant {
     async fn exchange(self, app: &App, project: &Project, mut items: Items, caller: &Caller) -> Result<Tokens, Error> {
         match self {
             Self::Refresh(token) => {
-                let claim = items.entity::<TokenClaim>(&token_key(&project.id, &token))?;
-                let claim = claim.ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
-                Ok(Tokens::of_refresh(refresh(app, project, claim, &caller.place).await?))
+                let Some(claim) = items.entity::<TokenClaim>(&token_key(&project.id, &token))? else {
+                    limits::unknown_token(app, &project.id, &caller.place).await?;
+                    return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
+                };
+                Ok(Tokens::of_refresh(refresh(app, project, &token, claim, &caller.place).await?))
             }
             Self::Code(redemption) => {
                 let stored = items.entity::<AuthorizationCode>(&code_key(&project.id, &redemption.code))?;
+                match &stored {
+                    Some(_) => limits::by_secret(app, &project.id, Rule::Token, &redemption.code).await?,
+                    None => limits::unknown_token(app, &project.id, &caller.place).await?,
+                }
                 let user = oauth_code::user_of(&redemption.code).and_then(|user| items.take(&user_key(&project.id, user)));
                 redemption.redeem(app, project, stored, user.map(UserRow::of).transpose()?, &caller.place).await
             }
@@ -253,12 +251,14 @@ pub async fn handle(
     let project_key = project_key(&project_id);
     let key_key = secret.as_ref().map(|secret| api_key_key(&project_id, secret));
     let keys = [project_key.clone()].into_iter().chain(key_key.clone()).chain(grant.keys(&project_id));
-    let count = limits::by_secret(&app, &project_id, Rule::Token, grant.secret());
-    let ((), mut items) = futures_util::try_join!(count, app.store.get_many(keys))?;
+    let mut items = app.store.get_many(keys).await?;
 
-    let project = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?.project;
+    let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {
+        limits::unproved(&app, None, &caller.place).await?;
+        return Err(invalid().into());
+    };
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
-    prove_client(&app, &project, secret.is_some(), key.as_ref()).map_err(|error| error.unwrap_or_else(invalid))?;
+    prove_client(&app, &project, &caller, secret.is_some(), key.as_ref(), invalid).await?;
     // What is proved here is the client, whatever the headers prove.
     record::by(&project, trail::Access::Client, Actor::Anonymous, None);
     Ok(grant.exchange(&app, &project, items, &caller).await?)
@@ -270,14 +270,24 @@ pub(crate) fn client_project(client_id: &str) -> Option<ProjectId> {
     ProjectId::parse(id).ok()
 }
 
-/// Checks the client's key: `Err(None)` for one that is wrong.
-pub(crate) fn prove_client(app: &App, project: &Project, has_secret: bool, key: Option<&ApiKey>) -> Result<(), Option<KnownError>> {
+/// Checks the client's key; a wrong one is counted, and answered by `wrong`.
+pub(crate) async fn prove_client(
+    app: &App,
+    project: &Project,
+    caller: &Caller,
+    has_secret: bool,
+    key: Option<&ApiKey>,
+    wrong: impl Fn() -> KnownError,
+) -> Result<(), Error> {
     let opens = key.is_some_and(|key| key.opens(KeyKind::PublishableClient, app.clock.now()));
     match (has_secret, opens) {
         (true, true) => Ok(()),
-        (true, false) => Err(None),
+        (true, false) => {
+            limits::unproved(app, Some(&project.id), &caller.place).await?;
+            Err(wrong().into())
+        }
         (false, _) if project.config.require_publishable_client_key => {
-            Err(Some(KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project.id.to_string()) }))
+            Err(KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project.id.to_string()) }.into())
         }
         (false, _) => Ok(()),
     }

@@ -7,6 +7,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use shared::http::{Json, Named, Route};
 use shared::mail::code;
+use shared::model::bot_challenge::Guarded;
 use shared::model::code::{Purpose, StoredCode};
 use shared::model::email::Email;
 use shared::model::limit::Limit;
@@ -17,6 +18,8 @@ use shared::model::session::after;
 use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::User;
 use shared::product_api::accounts::admit;
+use shared::product_api::bot_challenge::{Check, Presented};
+use shared::product_api::limits::recipient;
 use shared::product_api::literal::{BotChallengePhase, True};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store::users::EmailClaim;
@@ -27,7 +30,14 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
     .limit(Limit::SendCode)
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::EmailClaim])
-    .errors(&["MAGIC_LINK_NOT_ENABLED", "SIGN_UP_NOT_ENABLED", "SIGN_UP_REJECTED", "REDIRECT_URL_NOT_WHITELISTED"]);
+    .errors(&[
+        "MAGIC_LINK_NOT_ENABLED",
+        "SIGN_UP_NOT_ENABLED",
+        "SIGN_UP_REJECTED",
+        "REDIRECT_URL_NOT_WHITELISTED",
+        "BOT_CHALLENGE_REQUIRED",
+        "BOT_CHALLENGE_FAILED",
+    ]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -35,15 +45,12 @@ pub struct SendSignInCode {
     email: Email,
     /// Base of the link in the mail, which gets the query parameter `code`.
     callback_url: RedirectUrl,
-    #[deserr(default, rename = "bot_challenge_token")]
-    #[schema(rename = "bot_challenge_token")]
-    _bot_challenge_token: Option<String>,
-    #[deserr(default, rename = "bot_challenge_phase")]
-    #[schema(rename = "bot_challenge_phase")]
-    _bot_challenge_phase: Option<BotChallengePhase>,
-    #[deserr(default, rename = "bot_challenge_unavailable")]
-    #[schema(rename = "bot_challenge_unavailable")]
-    _bot_challenge_unavailable: Option<True>,
+    #[deserr(default)]
+    bot_challenge_token: Option<String>,
+    #[deserr(default)]
+    bot_challenge_phase: Option<BotChallengePhase>,
+    #[deserr(default)]
+    bot_challenge_unavailable: Option<True>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -71,6 +78,9 @@ pub async fn handle(
         user.add_primary_email(&app.entropy, body.email.clone(), true);
         admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
     }
+    let presented =
+        Presented { token: body.bot_challenge_token, phase: body.bot_challenge_phase, unavailable: body.bot_challenge_unavailable };
+    let admitted = Check::of(&app, &access, Guarded::SendSignInCode).admit(presented).await?;
     let stored = StoredCode {
         purpose: Purpose::SignIn,
         email: body.email,
@@ -80,8 +90,9 @@ pub async fn handle(
         expires_at: after(now, Purpose::SignIn.life()),
         used: false,
     };
-    let (code, writes) = code::writes(&app, project, access.level, &stored, Builtin::SignIn, &body.callback_url, now)?;
-    app.store.transact(writes).await?;
+    let recipient = recipient(&app, &access, &stored.email).await?;
+    let (code, writes) = code::writes(&app, project, recipient, &stored, Builtin::SignIn, &body.callback_url, now)?;
+    admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(Sent { nonce: code.nonce() }))
 }
 

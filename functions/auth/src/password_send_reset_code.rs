@@ -17,6 +17,7 @@ use shared::model::limit::Limit;
 use shared::model::outbox::Builtin;
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::after;
+use shared::product_api::limits::recipient;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
 
@@ -56,10 +57,11 @@ pub async fn handle(
     let exists = claim.is_some();
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
     let stored = stored(body.email, user_id, epoch, now);
+    let recipient = recipient(&app, &access, &stored.email).await?;
     let writes = if exists {
-        code::writes(&app, project, access.level, &stored, Builtin::ResetPassword, &body.callback_url, now)?.1
+        code::writes(&app, project, recipient, &stored, Builtin::ResetPassword, &body.callback_url, now)?.1
     } else {
-        code::decoys(&app, project, access.level, &stored, Builtin::ResetPassword, &body.callback_url, now)?
+        code::decoys(&app, project, recipient, &stored, Builtin::ResetPassword, &body.callback_url, now)?
     };
     app.store.transact(writes).await?;
     Ok(Json(MaybeSent { success: "maybe, only if user with e-mail exists" }))

@@ -7,6 +7,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::mail::code;
+use shared::model::bot_challenge::Guarded;
 use shared::model::email::Email;
 use shared::model::limit::Limit;
 use shared::model::password::Password;
@@ -16,6 +17,8 @@ use shared::model::sign_up_rule::AuthMethod;
 use shared::model::trail;
 use shared::model::user::User;
 use shared::product_api::accounts::admit;
+use shared::product_api::bot_challenge::{Check, Presented};
+use shared::product_api::limits::recipient;
 use shared::product_api::literal::{BotChallengePhase, True};
 use shared::product_api::teams::welcome;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
@@ -33,6 +36,8 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
         "PASSWORD_AUTHENTICATION_NOT_ENABLED",
         "REDIRECT_URL_NOT_WHITELISTED",
         "SIGN_UP_NOT_ENABLED",
+        "BOT_CHALLENGE_REQUIRED",
+        "BOT_CHALLENGE_FAILED",
         "SIGN_UP_REJECTED",
         "PASSWORD_TOO_SHORT",
         "PASSWORD_TOO_LONG",
@@ -52,15 +57,12 @@ pub struct SignUp {
     /// Base of the link in the verification mail, which gets the query parameter `code`. Without it no mail is sent.
     #[deserr(default)]
     verification_callback_url: Option<RedirectUrl>,
-    #[deserr(default, rename = "bot_challenge_token")]
-    #[schema(rename = "bot_challenge_token")]
-    _bot_challenge_token: Option<String>,
-    #[deserr(default, rename = "bot_challenge_phase")]
-    #[schema(rename = "bot_challenge_phase")]
-    _bot_challenge_phase: Option<BotChallengePhase>,
-    #[deserr(default, rename = "bot_challenge_unavailable")]
-    #[schema(rename = "bot_challenge_unavailable")]
-    _bot_challenge_unavailable: Option<True>,
+    #[deserr(default)]
+    bot_challenge_token: Option<String>,
+    #[deserr(default)]
+    bot_challenge_phase: Option<BotChallengePhase>,
+    #[deserr(default)]
+    bot_challenge_unavailable: Option<True>,
 }
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<SignUp>) -> Result<Json<SignedIn>, Error> {
@@ -75,18 +77,28 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         return Err(KnownError::SignUpNotEnabled.into());
     }
     body.password.check(&access.project, [&body.email])?;
+    let presented =
+        Presented { token: body.bot_challenge_token, phase: body.bot_challenge_phase, unavailable: body.bot_challenge_unavailable };
+    let admitted = Check::of(&app, &access, Guarded::SignUp).admit(presented).await?;
     let now = app.clock.now();
     let (mut user, version) = new_user(&app, &access, now);
     user.add_primary_email(&app.entropy, body.email.clone(), false);
     admit(config, &mut user, AuthMethod::Password, &access.place)?;
-    user.password = Some(app.hasher.hash(&app.entropy, body.password.secret()).await);
+    let recipient = async {
+        match &body.verification_callback_url {
+            Some(_) => recipient(&app, &access, &body.email).await,
+            None => Ok(None),
+        }
+    };
+    let (hash, recipient) = tokio::join!(app.hasher.hash(&app.entropy, body.password.secret()), recipient);
+    user.password = Some(hash);
     let mut writes = account_writes(&app, &access, &mut user, version)?;
     let session = NewSession::start(&app, &access.project, &user, &access.place, vec![Amr::Pwd]);
     writes.extend(session.writes(&access.project)?);
     if let (Some(callback), Some(channel)) = (&body.verification_callback_url, user.primary()) {
-        writes.extend(code::verification(&app, &access.project.id, access.level, &user, channel, callback, now)?);
+        writes.extend(code::verification(&app, &access.project.id, recipient?, &user, channel, callback, now)?);
     }
-    match app.store.transact(writes).await {
+    match admitted.beside(app.store.transact(writes)).await {
         Ok(()) => {
             if version.is_some() {
                 app.store.name_personal_team(&access.project.id, &user).await;

@@ -13,6 +13,7 @@ use shared::product_api::access::{Level, UserRef};
 use shared::product_api::accounts::read;
 use shared::product_api::cursor;
 use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::page::{self, Pagination};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
 
@@ -45,12 +46,6 @@ pub struct Sessions {
     pagination: Pagination,
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct Pagination {
-    /// Opaque; `null` on the last page.
-    next_cursor: Option<String>,
-}
-
 /// A session.
 #[derive(Serialize, ToSchema)]
 pub struct SessionView {
@@ -75,13 +70,11 @@ pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ListQuery>,
 ) -> Result<Json<Sessions>, Error> {
-    let problem = |path: &str, message: &str| Problems::one(path, message).into_error("GET", ROUTE.path);
-    let limit = query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0);
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(problem("query.limit", "must be from 1 to 100").into());
-    }
+    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
     let user_id = match query.user_id {
-        None if access.level >= Level::Server => return Err(problem("query.user_id", "is required").into()),
+        None if access.level >= Level::Server => {
+            return Err(Problems::one("query.user_id", "is required").into_error("GET", ROUTE.path).into());
+        }
         user => access.user_id(user.unwrap_or(UserRef::Me))?,
     };
     let project = &access.project.id;

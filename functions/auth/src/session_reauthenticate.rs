@@ -98,6 +98,7 @@ async fn by_totp(app: &App, access: &Access<Client>, current: &CurrentUser, code
     let (project, user) = (&access.project.id, &current.row.user);
     let totp = user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
     let failures = Failures::of_second_factor(app, project, user.id);
+    failures.look().await?;
     let Some(step) = totp.check(&app.sealer, project, user.id, code.trim(), app.clock.now())? else {
         failures.count().await?;
         app.store.record_failure(Some(user.id), Event::ProofFailed).await?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
-use shared::model::limit::{Limit, Rule};
+use shared::model::limit::Limit;
 use shared::product_api::family::header;
 use shared::product_api::input::Problems;
 use shared::product_api::{Access, Client, Error, Input, KnownError, limits};
@@ -33,8 +33,9 @@ pub async fn handle(State(app): State<App>, headers: HeaderMap, access: Access<C
         return Err(Problems::one("headers.x-service-refresh-token", "is required").into_error("POST", ROUTE.path).into());
     };
     let (project, token) = (&access.project.id, SecretString::from(token.to_owned()));
-    let count = limits::by_secret(&app, project, Rule::Token, &token);
-    let ((), claim) = futures_util::try_join!(count, app.store.token_claim(project, &token))?;
-    let claim = claim.ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
-    Ok(Json(Refreshed { access_token: refresh(&app, &access.project, claim, &access.place).await? }))
+    let Some(claim) = app.store.token_claim(project, &token).await? else {
+        limits::unknown_token(&app, project, &access.place).await?;
+        return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
+    };
+    Ok(Json(Refreshed { access_token: refresh(&app, &access.project, &token, claim, &access.place).await? }))
 }

@@ -5,11 +5,12 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use shared::App;
 use shared::model::id::{SessionId, UserId};
+use shared::model::limit::Rule;
 use shared::model::place::Place;
 use shared::model::project::Project;
 use shared::model::session::{Amr, Session};
 use shared::model::user::User;
-use shared::product_api::{Error, KnownError};
+use shared::product_api::{Error, KnownError, limits};
 use shared::store::authorizations::AuthorizationCode;
 use shared::store::sessions::{self, TokenClaim};
 use shared::store::{self, Write};
@@ -71,11 +72,12 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
 }
 
 /// Uses a refresh token: notes the use of session and user in one round trip, and gives an access token if the session is live.
-pub(crate) async fn refresh(app: &App, project: &Project, claim: TokenClaim, place: &Place) -> Result<String, Error> {
+pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;
     let idle_since = now.checked_sub(settings.idle()).unwrap_or(Timestamp::MIN);
-    let (session, user) = futures_util::try_join!(
+    let ((), session, user) = futures_util::try_join!(
+        limits::by_secret(app, &project.id, Rule::Token, token),
         app.store.touch_session(&project.id, claim, Some(place), idle_since, now),
         app.store.touch_user(&project.id, claim.user_id, now),
     )?;

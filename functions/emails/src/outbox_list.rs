@@ -9,7 +9,8 @@ use shared::http::{Json, Route};
 use shared::model::outbox::{OutboxEntry, SimpleStatus, Status};
 use shared::model::outbox_view::OutboxView;
 use shared::product_api::cursor;
-use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::input::{Ignored, Param};
+use shared::product_api::page::{self, Pagination};
 use shared::product_api::{Access, Error, Input, Server};
 use shared::store::outbox_list::{ListPosition, OutboxListing};
 use utoipa::ToSchema;
@@ -45,12 +46,6 @@ pub struct Entries {
     pagination: Pagination,
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct Pagination {
-    /// Opaque; `null` on the last page.
-    next_cursor: Option<String>,
-}
-
 const LIST: &str = "outbox";
 const MAX_LIMIT: usize = 100;
 /// How many entries a search reads at once.
@@ -61,10 +56,7 @@ pub async fn handle(
     access: Access<Server>,
     Input { query, .. }: Input<Ignored, ListQuery>,
 ) -> Result<Json<Entries>, Error> {
-    let limit = query.limit.map_or(MAX_LIMIT, |limit| limit.0);
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(Problems::one("query.limit", "must be from 1 to 100").into_error("GET", ROUTE.path).into());
-    }
+    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
     let (project, now) = (&access.project, app.clock.now());
     let start: Option<ListPosition> = query.cursor.map(|cursor| cursor::decode(&app, &project.id, LIST, &cursor)).transpose()?;
     let wanted = |entry: &OutboxEntry| {

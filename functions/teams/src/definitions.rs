@@ -8,11 +8,10 @@ use shared::http::change::Change;
 use shared::model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refused, Scope};
 use shared::model::trail::TargetKind;
 use shared::product_api::input::{Param, Problems};
+use shared::product_api::page::{self, Pagination};
 use shared::product_api::{Access, Admin, Error, KnownError, cursor};
 use shared::store::{self, record};
 use utoipa::ToSchema;
-
-use crate::paths::{self, Pagination};
 
 /// How often a change looks again.
 const TRIES: u32 = 5;
@@ -90,7 +89,7 @@ pub(crate) fn list(
     route: Route,
 ) -> Result<PermissionDefinitions, Error> {
     let paged = query.limit.is_some() || query.cursor.is_some();
-    let limit = paths::limit(query.limit, MAX_LIMIT, MAX_LIMIT, route)?;
+    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &route)?;
     let (project, list) = (&access.project, format!("{}-permission-definitions", scope.name()));
     let after: Option<String> = query.cursor.map(|cursor| cursor::decode(app, &project.id, &list, &cursor)).transpose()?;
     let all = project.config.rbac.list(scope).into_iter();

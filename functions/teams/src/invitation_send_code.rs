@@ -12,6 +12,7 @@ use shared::model::id::{InvitationId, TeamId};
 use shared::model::limit::Limit;
 use shared::model::permission::System;
 use shared::model::redirect::RedirectUrl;
+use shared::product_api::limits::recipient;
 use shared::product_api::teams::enter;
 use shared::product_api::{Access, Client, Error, Input};
 use utoipa::ToSchema;
@@ -46,7 +47,8 @@ pub async fn handle(
     let entered = enter(&access.first_look, &access, body.team_id, &[], &[System::InviteMembers]).await?;
     access.project.redirects().check(&body.callback_url)?;
     let team = &entered.row.team;
-    let (id, writes) = invitation::writes(&app, &access.project.id, access.level, team, &body.email, &body.callback_url)?;
+    let recipient = recipient(&app, &access, &body.email).await?;
+    let (id, writes) = invitation::writes(&app, &access.project.id, recipient, team, &body.email, &body.callback_url)?;
     app.store.transact(writes).await?;
     Ok(Json(SentInvitation { success: true, id }))
 }

@@ -12,6 +12,7 @@ use shared::model::permission::System;
 use shared::model::team_view::MemberProfileView;
 use shared::product_api::access::UserRef;
 use shared::product_api::input::{Ignored, Param};
+use shared::product_api::page::{self, Pagination};
 use shared::product_api::teams::{enter, limited_to};
 use shared::product_api::{Access, Client, Error, Input};
 use shared::store::memberships::MemberRow;
@@ -19,7 +20,7 @@ use utoipa::ToSchema;
 
 use crate::member_profiles::views;
 use crate::membership_delete::named;
-use crate::paths::{self, Pagination};
+use crate::paths;
 
 pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-member-profiles")
     .summary("Lists the profiles of the members of a team")
@@ -64,7 +65,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, MemberProfilesQuery>,
 ) -> Result<Json<MemberProfiles>, Error> {
-    let limit = paths::limit(query.limit, MAX_LIMIT, MAX_LIMIT, ROUTE)?;
+    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
     let (team, project) = (query.team_id, &access.project);
     let user = query.user_id.map(|user| named(&access, user)).transpose()?;
     let is_own = user.is_some() && limited_to(&access)? == user;

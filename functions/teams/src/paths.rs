@@ -1,13 +1,13 @@
 //! What the operations of this area have in common: path parameters, pages, and permissions of the system as errors.
 
 use deserr::Deserr;
-use serde::Serialize;
 use shared::App;
 use shared::model::id::{TeamId, UserId};
 use shared::model::profile_image::{NewImage, Owner};
 use shared::model::project::Project;
 use shared::product_api::access::UserRef;
-use shared::product_api::input::{Param, Problems};
+use shared::product_api::input::Problems;
+use shared::product_api::page::Pagination;
 use shared::product_api::{Error, KnownError, cursor};
 use shared::store::{self, Write, images};
 use utoipa::ToSchema;
@@ -27,23 +27,9 @@ pub struct MemberPath {
     pub(crate) user_id: UserRef,
 }
 
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Pagination {
-    /// Opaque; `null` on the last page.
-    pub(crate) next_cursor: Option<String>,
-}
-
 /// The user whom a server names: it need not be there.
 pub(crate) fn user_problem(path: &str, message: &str, route: shared::http::Route) -> KnownError {
     Problems::one(path, message).into_error(route.verb.name(), route.path)
-}
-
-/// The limit of a page, or the problem with it.
-pub(crate) fn limit(given: Option<Param<usize>>, default: usize, most: usize, route: shared::http::Route) -> Result<usize, KnownError> {
-    match given.map_or(default, |limit| limit.0) {
-        limit if (1..=most).contains(&limit) => Ok(limit),
-        _ => Err(user_problem("query.limit", &format!("must be from 1 to {most}"), route)),
-    }
 }
 
 /// The member after whom a page of a team's members begins.

@@ -12,12 +12,13 @@ use shared::model::permission::PermissionId;
 use shared::model::team::{TeamPermission, permissions_of};
 use shared::product_api::access::UserRef;
 use shared::product_api::input::{Ignored, Param};
+use shared::product_api::page::{self, Pagination};
 use shared::product_api::teams::{limited_to, no_team};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store::memberships::MemberRow;
 use utoipa::ToSchema;
 
-use crate::paths::{self, Pagination, user_problem};
+use crate::paths::{self, user_problem};
 
 pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permissions")
     .summary("Lists what members may do in their teams")
@@ -66,7 +67,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, TeamPermissionsQuery>,
 ) -> Result<Json<TeamPermissions>, Error> {
-    let limit = paths::limit(query.limit, MAX_LIMIT, MAX_LIMIT, ROUTE)?;
+    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
     let (own, project) = (limited_to(&access)?, &access.project);
     let user = query.user_id.map(|user| access.user_id(user)).transpose()?;
     let (members, pagination) = match (query.team_id, user) {

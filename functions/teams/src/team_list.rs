@@ -11,12 +11,11 @@ use shared::model::id::{TeamId, UserId};
 use shared::model::team_view::TeamView;
 use shared::product_api::access::UserRef;
 use shared::product_api::input::{Ignored, Param};
+use shared::product_api::page::{self, Pagination};
 use shared::product_api::teams::limited_to;
 use shared::product_api::{Access, Client, Error, Input, KnownError, cursor};
 use shared::store::sharded::Listing;
 use utoipa::ToSchema;
-
-use crate::paths::{self, Pagination};
 
 pub const ROUTE: Route = Route::get("teams-team-list", "/api/v1/teams")
     .summary("Lists the teams of a user, or of the project")
@@ -75,7 +74,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, TeamsQuery>,
 ) -> Result<Json<Teams>, Error> {
-    let limit = paths::limit(query.limit, MAX_LIMIT, MAX_LIMIT, ROUTE)?;
+    let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
     let own = limited_to(&access)?;
     match query.user_id {
         Some(user) => of_user(&app, &access, access.user_id(user)?, query.query.as_deref()).await,

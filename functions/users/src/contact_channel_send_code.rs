@@ -11,6 +11,7 @@ use shared::model::redirect::RedirectUrl;
 use shared::model::user::{Channel, User};
 use shared::product_api::accounts::read;
 use shared::product_api::input::Nothing;
+use shared::product_api::limits::recipient;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use utoipa::ToSchema;
@@ -62,6 +63,7 @@ pub(crate) async fn send<L>(
         return Err(KnownError::EmailAlreadyVerified.into());
     }
     access.project.redirects().check(callback)?;
-    app.store.transact(code::verification(app, &access.project.id, access.level, user, channel, callback, app.clock.now())?).await?;
+    let recipient = recipient(app, access, &channel.value).await?;
+    app.store.transact(code::verification(app, &access.project.id, recipient, user, channel, callback, app.clock.now())?).await?;
     Ok(Json(SUCCESS))
 }

@@ -10,7 +10,8 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::trail_view::Activity;
-use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::input::{Ignored, Param};
+use shared::product_api::page::{self, Pagination};
 use shared::product_api::{Access, Client, Error, Input, cursor};
 use shared::store::trail_list::TrailListing;
 use utoipa::ToSchema;
@@ -39,12 +40,6 @@ pub struct Activities {
     pagination: Pagination,
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct Pagination {
-    /// Opaque; `null` on the last page.
-    next_cursor: Option<String>,
-}
-
 const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 100;
 
@@ -53,10 +48,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, ActivityQuery>,
 ) -> Result<Json<Activities>, Error> {
-    let limit = query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0);
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(Problems::one("query.limit", "must be from 1 to 100").into_error("GET", ROUTE.path).into());
-    }
+    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
     let (project, user) = (&access.project.id, access.own_user()?.row.user.id);
     let list = format!("activity/{user}");
     let after: Option<String> = query.cursor.map(|cursor| cursor::decode(&app, project, &list, &cursor)).transpose()?;

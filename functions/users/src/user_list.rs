@@ -16,7 +16,8 @@ use shared::model::project::Project;
 use shared::model::user_filter::UserFilter;
 use shared::model::user_view::ServerUser;
 use shared::product_api::input::{Ignored, Param, Problems};
-use shared::product_api::{Access, Error, Input, KnownError, Server, cursor};
+use shared::product_api::page::{self, Pagination};
+use shared::product_api::{Access, Error, Input, Server, cursor};
 use shared::store::sharded::Listing;
 use shared::store::user_list::UserPage;
 use shared::store::users::UserRow;
@@ -79,12 +80,6 @@ pub struct Users {
     pagination: Pagination,
 }
 
-#[derive(Serialize, ToSchema)]
-pub struct Pagination {
-    /// Opaque; `null` on the last page.
-    next_cursor: Option<String>,
-}
-
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 200;
 /// How many users a search reads at once; three times as many for a page.
@@ -95,8 +90,11 @@ pub async fn handle(
     access: Access<Server>,
     Input { query, .. }: Input<Ignored, ListQuery>,
 ) -> Result<Json<Users>, Error> {
-    let (limit, filter) = (query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0), filter(&query));
-    check(limit, &filter)?;
+    let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
+    let filter = filter(&query);
+    if filter.only_anonymous && !filter.includes_anonymous {
+        return Err(Problems::one("query.only_anonymous", "needs include_anonymous").into_error("GET", ROUTE.path).into());
+    }
     let project = &access.project;
     let descending = query.desc.is_some_and(|desc| desc.0);
     let order = if descending { "desc" } else { "asc" };
@@ -125,17 +123,6 @@ fn filter(query: &ListQuery) -> UserFilter {
         includes_anonymous,
         only_anonymous: is_set(&query.only_anonymous),
     }
-}
-
-fn check(limit: usize, filter: &UserFilter) -> Result<(), KnownError> {
-    let problem = |path: &str, message: &str| Err(Problems::one(path, message).into_error("GET", ROUTE.path));
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return problem("query.limit", "must be from 1 to 200");
-    }
-    if filter.only_anonymous && !filter.includes_anonymous {
-        return problem("query.only_anonymous", "needs include_anonymous");
-    }
-    Ok(())
 }
 
 /// A user whose id is searched for is read at once; everything else is found by passing over the list.

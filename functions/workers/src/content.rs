@@ -11,9 +11,10 @@ use shared::mail::render::{Context, Job, ProjectContext, Sources, UserContext};
 use shared::mail::sandbox;
 use shared::mail::sealed;
 use shared::model::code::Code;
+use shared::model::email::Email;
 use shared::model::id::{DocumentId, EmailId, ProjectId};
 use shared::model::mail_document::{DocumentKind, MailDocument};
-use shared::model::outbox::{DEFAULT_THEME, Failure, OutboxEntry};
+use shared::model::outbox::{DEFAULT_THEME, Failure, OutboxEntry, Recipients};
 use shared::model::outbox_codes::Codes;
 use shared::model::outbox_work::Rendering;
 use shared::model::project::SendingProject;
@@ -115,9 +116,19 @@ pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow])
     Ok(rendered.collect())
 }
 
+/// Whether the recipient has proved that the addresses are its own.
+fn is_proved(entry: &OutboxEntry, user: Option<&User>) -> bool {
+    let is_proved = |email: &Email| user.is_some_and(|user| user.channels.iter().any(|it| it.is_verified && it.value == *email));
+    match &entry.to {
+        Recipients::UserPrimaryEmail { .. } => user.and_then(User::primary).is_some_and(|channel| channel.is_verified),
+        Recipients::UserCustomEmails { emails, .. } | Recipients::CustomEmails { emails } => emails.iter().all(is_proved),
+    }
+}
+
 async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &OutboxRow) -> Result<Prepared, store::Error> {
     let (owner, user) = parties.to(app, row).await?;
     let mut entry = row.entry.clone();
+    entry.is_to_stranger = entry.codes.is_some() && !is_proved(&entry, user.as_ref());
     let Some(owner) = owner else { return Ok(Prepared { entry, job: Err("the project does not exist any more".to_owned()) }) };
     if let Some(template) = template_key(&row.project, &entry).and_then(|key| documents.get(&key)) {
         entry.source.subject = Some(template.subject.clone());

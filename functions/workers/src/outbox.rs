@@ -128,31 +128,37 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
     Ok(rows.len())
 }
 
-/// Sends the first mails of a queue, as many as the project may send now.
+/// Sends the first mails of a queue, as many as the project may send now. Those whose code has expired meanwhile are skipped: they would
+/// help nobody.
 async fn serve(app: &App, mailer: &dyn Mailer, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
-    let Queue { project, entries } = queue;
+    let Queue { project, entries, .. } = queue;
     let wanted = u32::try_from(entries.len()).unwrap_or(u32::MAX);
     let granted = match app.settings.mails_per_hour {
-        Some(base) => app.store.take_mail_tokens(project, base, wanted, app.clock.now()).await?,
+        Some(base) => app.store.take_mail_tokens(queue, base, app.clock.now()).await?,
         None => wanted,
     };
     let first: Vec<_> = entries.iter().take(usize::try_from(granted).unwrap_or(usize::MAX)).map(|id| (project.clone(), *id)).collect();
-    let mut sent = 0;
+    let (mut sent, mut skipped) = (0, 0);
     for chunk in first.chunks(CHUNK) {
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::of(app, &rows).await?;
-        let claims = rows.into_iter().filter_map(|row| {
-            let next = row.entry.clone().begin_sending(app.entropy.uuid(), app.clock.now())?;
-            Some(OutboxMove { row, next })
-        });
-        sent += all(parts(claims.collect()).into_iter().map(|part| send_all(app, mailer, parties, part, until).boxed()).collect()).await;
+        let now = app.clock.now();
+        let (mut expired, mut claims) = (Vec::new(), Vec::new());
+        for row in rows {
+            match row.entry.clone().expire(now) {
+                Some(next) => expired.push(OutboxMove { row, next }),
+                None => claims.extend(row.entry.clone().begin_sending(app.entropy.uuid(), now).map(|next| OutboxMove { row, next })),
+            }
+        }
+        skipped += all(parts(expired).into_iter().map(|part| moved(app, part).boxed()).collect()).await;
+        sent += all(parts(claims).into_iter().map(|part| send_all(app, mailer, parties, part, until).boxed()).collect()).await;
     }
     // Others were edited, or sent by another worker.
     let left = granted.saturating_sub(u32::try_from(sent).unwrap_or(granted));
     if left > 0 && app.settings.mails_per_hour.is_some() {
-        app.store.give_mail_tokens_back(project, left).await?;
+        app.store.give_mail_tokens_back(queue, left).await?;
     }
-    Ok(sent)
+    Ok(sent + skipped)
 }
 
 /// Claims queued mails and sends them all at once; says how many it did. What is sent is settled with what else has been sent by then.

@@ -77,9 +77,9 @@ pub trait Observe: Send + Sync {
 pub enum Fault {
     /// It is refused with this status and body, and not made.
     Refused { status: u16, body: String },
-    /// The connection breaks before it is made.
+    /// The connection breaks before the call arrives.
     NotMade,
-    /// It is made, and the connection breaks before its answer.
+    /// The call is made, and its answer is lost.
     AnswerLost,
 }
 

@@ -1,5 +1,6 @@
 //! Cryptography: everything that touches a secret, on ring and argon2 alone.
 
+pub mod challenge_key;
 pub mod deployment_secret;
 pub mod digest;
 pub mod jws;

@@ -1,5 +1,5 @@
 //! Mails that carry a code: the code, and the entry of the outbox that takes it to its recipient, written together. The recipient is
-//! counted in the same transaction, so nothing mails a code uncounted.
+//! counted in the same transaction ([`crate::product_api::limits::recipient`]), so nothing mails a code uncounted.
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
@@ -14,17 +14,14 @@ use crate::model::outbox_codes::{Coded, LINK, NOT_ME_LINK, OTP};
 use crate::model::redirect::RedirectUrl;
 use crate::model::session::after;
 use crate::model::user::{Channel, User};
-use crate::product_api::access::Level;
-use crate::product_api::limits;
 use crate::store::links::{Link, Release};
 use crate::store::{self, Write, codes, outbox};
 
-/// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code`. How many
-/// a recipient may get depends on the access by which it is asked for.
+/// Writes a new code and the mail with its link; the link is `callback` with the query parameter `code`. `recipient` counts it.
 pub fn writes(
     app: &App,
     project: &ProjectId,
-    level: Level,
+    recipient: Option<Write>,
     stored: &StoredCode,
     mail: Builtin,
     callback: &RedirectUrl,
@@ -32,7 +29,7 @@ pub fn writes(
 ) -> Result<(Code, Vec<Write>), store::Error> {
     let (code, entry) = code_and_entry(app, project, stored, mail, callback, None, now)?;
     let mail = outbox::create(project, &entry)?.about(stored.user_id);
-    let writes = with_mail(app, project, level, stored, &code, mail)?;
+    let writes = with_mail(project, recipient, stored, &code, mail)?;
     Ok((code, writes))
 }
 
@@ -63,27 +60,25 @@ pub fn reset(
 pub fn decoys(
     app: &App,
     project: &ProjectId,
-    level: Level,
+    recipient: Option<Write>,
     stored: &StoredCode,
     mail: Builtin,
     callback: &RedirectUrl,
     now: Timestamp,
 ) -> Result<Vec<Write>, store::Error> {
     let (code, entry) = code_and_entry(app, project, stored, mail, callback, None, now)?;
-    with_mail(app, project, level, stored, &code, outbox::create_decoy(project, &entry, now)?)
+    with_mail(project, recipient, stored, &code, outbox::create_decoy(project, &entry, now)?)
 }
 
 /// The code, its mail, and the count of its recipient.
 fn with_mail(
-    app: &App,
     project: &ProjectId,
-    level: Level,
+    recipient: Option<Write>,
     stored: &StoredCode,
     code: &Code,
     mail: Write,
 ) -> Result<Vec<Write>, store::Error> {
-    let count = limits::recipient(app, project, level, &stored.email);
-    Ok([codes::create(project, code, stored)?, mail].into_iter().chain(count).collect())
+    Ok([codes::create(project, code, stored)?, mail].into_iter().chain(recipient).collect())
 }
 
 fn code_and_entry(
@@ -123,7 +118,7 @@ pub const RELEASE_PATH: &str = "/api/v1/contact-channels/release-link";
 pub fn verification(
     app: &App,
     project: &ProjectId,
-    level: Level,
+    recipient: Option<Write>,
     user: &User,
     channel: &Channel,
     callback: &RedirectUrl,
@@ -143,7 +138,7 @@ pub fn verification(
     let url = format!("{}{RELEASE_PATH}?code={}", app.settings.api_url, release.text());
     let not_me = Coded::link(NOT_ME_LINK, url, &release);
     let (code, entry) = code_and_entry(app, project, &stored, Builtin::VerifyEmail, callback, Some(not_me), now)?;
-    let mut writes = with_mail(app, project, level, &stored, &code, outbox::create(project, &entry)?.about(user.id))?;
+    let mut writes = with_mail(project, recipient, &stored, &code, outbox::create(project, &entry)?.about(user.id))?;
     writes.push(link.create(&release)?);
     Ok(writes)
 }

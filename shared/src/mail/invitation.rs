@@ -14,15 +14,13 @@ use crate::model::outbox_codes::{Coded, LINK};
 use crate::model::redirect::RedirectUrl;
 use crate::model::session::after;
 use crate::model::team::Team;
-use crate::product_api::access::Level;
-use crate::product_api::limits;
 use crate::store::{self, Write, invitations, outbox};
 
 /// Writes an invitation and the mail with its link, which is `callback` with the query parameter `code`.
 pub fn writes(
     app: &App,
     project: &ProjectId,
-    level: Level,
+    recipient: Option<Write>,
     team: &Team,
     email: &Email,
     callback: &RedirectUrl,
@@ -49,6 +47,5 @@ pub fn writes(
     };
     let link = Coded::link(LINK, callback.with_query("code", code.text()), &code);
     let mail = outbox::create(project, &sealed::entry(app, project, new, [link], now)?)?;
-    let count = limits::recipient(app, project, level, email);
-    Ok((invitation.id, invitations::create(project, &invitation, &code)?.into_iter().chain([mail]).chain(count).collect()))
+    Ok((invitation.id, invitations::create(project, &invitation, &code)?.into_iter().chain([mail]).chain(recipient).collect()))
 }

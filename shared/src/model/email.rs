@@ -36,6 +36,17 @@ impl Email {
         &self.0
     }
 
+    /// What limits count as one recipient: without what its provider ignores. A tag (`+…`) of any provider, as most have them; the dots
+    /// of Gmail, which calls itself by two names.
+    pub fn mailbox(&self) -> String {
+        let (local, domain) = self.0.rsplit_once('@').unwrap_or((&self.0, ""));
+        let local = local.split_once('+').map_or(local, |(name, _)| name);
+        match domain {
+            "gmail.com" | "googlemail.com" => format!("{}@gmail.com", local.replace('.', "")),
+            _ => format!("{local}@{domain}"),
+        }
+    }
+
     /// What is before the `@`.
     pub fn local_part(&self) -> &str {
         self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
@@ -77,6 +88,16 @@ impl<E: deserr::DeserializeError> deserr::Deserr<E> for Email {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mailbox_has_one_name_for_all_that_its_provider_takes_as_one() {
+        let mailbox = |text: &str| Email::parse(text).expect("an address").mailbox();
+        assert_eq!(mailbox("a.d.a+1@gmail.com"), "ada@gmail.com");
+        assert_eq!(mailbox("Ada+2@googlemail.com"), "ada@gmail.com");
+        assert_eq!(mailbox("a.da+x+y@example.com"), "a.da@example.com");
+        // A tag alone is a name all the same.
+        assert_ne!(mailbox("+a@example.com"), mailbox("b@example.com"));
+    }
 
     #[test]
     fn an_address_has_one_form() {

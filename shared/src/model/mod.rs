@@ -1,5 +1,9 @@
 //! The rules, without AWS and without HTTP: what an entity is, and what may become of it.
 
+pub mod bot_challenge;
+pub mod bot_challenge_altcha;
+pub mod bot_challenge_rate;
+pub mod bot_challenge_turnstile;
 pub mod channel;
 #[cfg(test)]
 mod channel_tests;

@@ -12,8 +12,10 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use uuid::{Uuid, uuid};
 
+use super::code::Purpose;
 use super::email::Email;
 use super::id::{EmailId, UserId};
+use super::invitation;
 use super::outbox_body::Kept;
 use super::outbox_reports::Reports;
 pub use super::outbox_status::{SimpleStatus, Status};
@@ -48,6 +50,9 @@ pub struct OutboxEntry {
     pub codes: Option<BTreeMap<String, Sealed>>,
     pub category: Category,
     pub is_high_priority: bool,
+    /// Of a mail with codes: whether nobody has proved yet that its address is theirs. Known when it is rendered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_to_stranger: bool,
     pub created_with: CreatedWith,
     #[serde(default)]
     pub skip_deliverability_check: bool,
@@ -239,6 +244,8 @@ pub enum SkippedReason {
     NoEmailProvided,
     LikelyNotDeliverable,
     ManuallyCancelled,
+    /// Its code expired before it could be sent.
+    CodeExpired,
 }
 
 /// The mail that a source became.
@@ -312,6 +319,7 @@ impl OutboxEntry {
             codes: None,
             category: new.category,
             is_high_priority: new.is_high_priority,
+            is_to_stranger: false,
             created_with: new.created_with,
             skip_deliverability_check: false,
             scheduled_at: new.scheduled_at.unwrap_or(now),
@@ -343,6 +351,18 @@ impl OutboxEntry {
     /// Who comes first in the queue of a project: the greater number.
     pub fn priority(&self) -> u8 {
         (if self.is_high_priority { 100 } else { 0 }) + (if self.category == Category::Transactional { 10 } else { 0 })
+    }
+
+    /// Until when a mail of the service with a code is of use.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        let life = match self.source.builtin? {
+            Builtin::VerifyEmail => Purpose::VerifyEmail.life(),
+            Builtin::SignIn => Purpose::SignIn.life(),
+            Builtin::ResetPassword => Purpose::ResetPassword.life(),
+            Builtin::TeamInvitation => invitation::LIFE,
+            Builtin::NewSignIn | Builtin::AccountClaimed | Builtin::PasswordClosed | Builtin::AccountChanged => return None,
+        };
+        self.codes.is_some().then(|| after(self.created_at, life))
     }
 
     /// When a worker has something to do with the entry; never for one that is paused or at its end.

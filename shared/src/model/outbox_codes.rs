@@ -2,8 +2,8 @@
 //! given back. Whoever reads the outbox must not have them, whatever key they read it with.
 //!
 //! The entry has each such variable twice: sealed in `codes`, which only the worker that sends opens, and in `variables` with [`HIDDEN`] in
-//! place of the code. What the table and the API have of the rendered mail is rendered from the latter. The codes go when the mail has
-//! gone out or never will.
+//! place of the code. The copy of the email that the table keeps and the API shows is rendered from `variables`. The sealed codes are
+//! deleted once the email has been sent, or will never be.
 //!
 //! Entries of the version before have their codes in clear, in their variables and in what was rendered from them. They are sent as they
 //! are; answers have the codes replaced, and so has the table once they have come to their end.

@@ -58,6 +58,8 @@ pub enum Move {
     FinishSending,
     /// There is nobody to send it to.
     Skip,
+    /// What it carries is of no use any more.
+    Expire,
     /// An attempt failed that may be repeated.
     Retry,
     /// An attempt failed for good, or nobody knows how it ended.
@@ -117,6 +119,7 @@ pub const TRANSITIONS: &[Transition] = &[
     line(Move::BeginSending, &[Queued], &[Sending]),
     line(Move::FinishSending, &[Sending], &[Sent]),
     line(Move::Skip, &[Sending], &[Skipped]),
+    line(Move::Expire, &[Queued], &[Skipped]),
     line(Move::Retry, &[Sending], &[Scheduled]),
     line(Move::Fail, &[Sending], &[ServerError]),
     line(Move::TakeBack, &[Rendering], &[Preparing]),

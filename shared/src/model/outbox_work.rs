@@ -100,6 +100,17 @@ impl OutboxEntry {
         })
     }
 
+    /// queued → skipped, when its code has expired.
+    pub fn expire(mut self, now: Timestamp) -> Option<Self> {
+        let is_over = self.expires_at().is_some_and(|end| end <= now);
+        (self.may(Move::Expire) && is_over).then(|| {
+            let reason = SkippedReason::CodeExpired;
+            let started_rendering_at = self.rendered.as_ref().map(|mail| mail.started_at);
+            self.stage = Stage::Skipped { at: now.as_millisecond(), reason, started_rendering_at, started_sending_at: None };
+            self.touched(now)
+        })
+    }
+
     /// queued → sending. From here on an edit is refused.
     pub fn begin_sending(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
         self.may(Move::BeginSending).then(|| {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::bot_challenge::BotChallenge;
 use super::id::ProjectId;
 use super::mail_server::MailServer;
 use super::notice::Topic;
@@ -86,6 +87,8 @@ pub struct ProjectConfig {
     pub reauthentication_max_age_seconds: u32,
     /// How many days new entries of the trail are kept, 1 to 400.
     pub audit_log_retention_days: u16,
+    #[serde(skip_serializing_if = "BotChallenge::is_default")]
+    pub bot_challenge: BotChallenge,
     pub email: EmailConfig,
     pub rbac: Rbac,
 }
@@ -117,6 +120,7 @@ impl Default for ProjectConfig {
             sessions: SessionSettings::default(),
             reauthentication_max_age_seconds: 0,
             audit_log_retention_days: trail::RETENTION_DAYS,
+            bot_challenge: BotChallenge::default(),
             email: EmailConfig::default(),
             rbac: Rbac::default(),
         }

@@ -8,6 +8,7 @@ use secrecy::SecretString;
 use url::Url;
 use utoipa::ToSchema;
 
+use super::bot_challenge::{self, BotChallengeInput};
 use super::id::{ProjectId, TeamId};
 use super::line;
 use super::mail_server::MailServerInput;
@@ -147,6 +148,13 @@ pub struct ConfigPatch {
     /// Days, 1 to 400, after which entries of the audit log that are written from now on are deleted.
     #[deserr(default)]
     pub audit_log_retention_days: Option<u16>,
+    /// When sign-ups, sign-in codes and OAuth flows take a solved bot challenge.
+    #[deserr(default)]
+    #[schema(value_type = BotChallengeInput, required = false)]
+    pub bot_challenge: Option<BotChallengeInput>,
+    /// Requests an hour of these operations, 1 to 1,000,000, above which the project is suspicious.
+    #[deserr(default)]
+    pub bot_challenge_usual_requests_per_hour: Option<u32>,
     #[deserr(default)]
     pub oauth_account_merge_strategy: Option<MergeStrategy>,
     /// Replaces all rules, at most 50.
@@ -344,6 +352,12 @@ impl ConfigPatch {
             return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
         }
         set(self.audit_log_retention_days, &mut config.audit_log_retention_days);
+        if let Some(challenge) = self.bot_challenge {
+            config.bot_challenge = challenge.check(&config.bot_challenge, owner, secrets)?;
+        }
+        if let Some(requests) = self.bot_challenge_usual_requests_per_hour {
+            config.bot_challenge.usual_requests_per_hour = bot_challenge::check_usual(requests)?;
+        }
         set(self.sign_up_rules_default_action, &mut config.sign_up_rules_default_action);
         if let Some(rules) = self.sign_up_rules {
             check_rules(&rules)?;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::bot_challenge::BotChallengeView;
 use super::id::ProjectId;
 use super::mail_server::HIDDEN_PASSWORD;
 use super::notice::Topic;
@@ -34,6 +35,8 @@ pub struct ClientConfig {
     pub allow_localhost: bool,
     pub enabled_oauth_providers: Vec<ProviderId>,
     pub domains: Vec<TrustedDomain>,
+    /// When the app has to solve a bot challenge, and whose.
+    pub bot_challenge: BotChallengeView,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -93,6 +96,8 @@ pub struct AdminConfig {
     pub reauthentication_max_age_seconds: u32,
     /// Days after which new entries of the audit log are deleted.
     pub audit_log_retention_days: u16,
+    /// Requests an hour above which the project is suspicious.
+    pub bot_challenge_usual_requests_per_hour: u32,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -148,6 +153,7 @@ impl ClientConfig {
             allow_localhost: config.allow_localhost,
             enabled_oauth_providers: config.oauth_providers.iter().map(|provider| ProviderId { id: provider.id.clone() }).collect(),
             domains: config.domains.clone(),
+            bot_challenge: BotChallengeView::of(&config.bot_challenge),
         }
     }
 }
@@ -203,6 +209,7 @@ impl AdminConfig {
             session_max_idle_seconds: config.sessions.max_idle_seconds,
             reauthentication_max_age_seconds: config.reauthentication_max_age_seconds,
             audit_log_retention_days: config.audit_log_retention_days,
+            bot_challenge_usual_requests_per_hour: config.bot_challenge.usual_requests_per_hour,
         }
     }
 }

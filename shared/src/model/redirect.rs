@@ -81,6 +81,15 @@ impl Rules<'_> {
         (self.allow_localhost && is_localhost(url)) || self.domains.iter().any(|domain| matches(&domain.domain, url))
     }
 
+    /// Whether a page of the project may be at this host, whatever its scheme and port.
+    pub fn trust_host(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        let is_local = || Url::parse(&format!("http://{name}")).is_ok_and(|url| url.host_str() == Some(&name) && is_localhost(&url));
+        let is_of =
+            |domain: &TrustedDomain| authority(&domain.domain).is_some_and(|(_, host, _)| host_matches(&host.to_ascii_lowercase(), &name));
+        (self.allow_localhost && is_local()) || self.domains.iter().any(is_of)
+    }
+
     /// Like [`Self::trust`], and native apps' scheme besides.
     pub fn trust_for_oauth(&self, url: &RedirectUrl) -> bool {
         url.url().scheme() == NATIVE_SCHEME || self.trust(url)
@@ -137,16 +146,22 @@ fn is_localhost(url: &Url) -> bool {
 }
 
 fn matches(pattern: &str, url: &Url) -> bool {
-    let Some((scheme, authority)) = pattern.split_once("://") else { return false };
+    let Some((scheme, host, port)) = authority(pattern) else { return false };
+    scheme.eq_ignore_ascii_case(url.scheme())
+        && matches!(url.scheme(), "http" | "https")
+        && port == url.port_or_known_default()
+        && url.host_str().is_some_and(|name| host_matches(&host.to_ascii_lowercase(), name))
+}
+
+/// The scheme, the host and the port of a domain's pattern.
+fn authority(pattern: &str) -> Option<(&str, &str, Option<u16>)> {
+    let (scheme, authority) = pattern.split_once("://")?;
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => (host, port.parse().ok()),
         _ => (authority, Some(default_port(scheme))),
     };
-    scheme.eq_ignore_ascii_case(url.scheme())
-        && matches!(url.scheme(), "http" | "https")
-        && port == url.port_or_known_default()
-        && url.host_str().is_some_and(|name| host_matches(&host.to_ascii_lowercase(), name))
+    Some((scheme, host, port))
 }
 
 fn default_port(scheme: &str) -> u16 {
@@ -217,6 +232,24 @@ mod tests {
         assert!(trusts("https://**.example.com", "https://a.b.example.com"));
         assert!(trusts("https://pr-*.example.com:8443", "https://pr-12.example.com:8443"));
         assert!(!trusts("https://*.example.com", "https://evil.test/.example.com"));
+    }
+
+    #[test]
+    fn a_host_is_trusted_as_the_domains_say_at_whatever_port() {
+        let domain = |domain: &str| TrustedDomain { domain: domain.to_owned(), handler_path: "/handler".to_owned() };
+        let domains = [domain("https://app.example.com:8443"), domain("https://*.preview.example")];
+        let rules = Rules { allow_localhost: false, domains: &domains };
+        for host in ["app.example.com", "APP.example.com", "one.preview.example"] {
+            assert!(rules.trust_host(host), "{host}");
+        }
+        for host in
+            ["", "example.com", "app.example.com.evil.test", "a.b.preview.example", "localhost", "app.example.com:8443", "127.0.0.1"]
+        {
+            assert!(!rules.trust_host(host), "{host}");
+        }
+        let local = Rules { allow_localhost: true, domains: &[] };
+        assert!(["localhost", "app.localhost", "127.0.0.1"].iter().all(|host| local.trust_host(host)));
+        assert!(!["localhost.evil.test", "localhost/x", "evil.test"].iter().any(|host| local.trust_host(host)));
     }
 
     #[test]

@@ -2,13 +2,26 @@
 //! proxies, two seconds, bounded answers, and public addresses alone ([`public_address`]).
 
 use std::borrow::Cow;
-use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::error::Error as StdError;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::OnceLock;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Client, RequestBuilder, Response, redirect};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::Name;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde_json::Value;
+use tower::Service;
 use url::{Host, Url};
 
 use crate::public_address::{self, NotPublic, is_public};
@@ -61,28 +74,43 @@ impl<'a> Outgoing<'a> {
 
     /// Reads a JSON document.
     pub async fn get(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Value, Fault> {
-        let mut request = self.client()?.get(self.check(url)?);
-        if let Some(token) = bearer {
-            request = request.bearer_auth(token);
-        }
-        if let Some((name, value)) = header {
-            request = request.header(name, value);
-        }
-        let (status, body) = send(request).await?;
+        let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
+        let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;
+        let (status, body) = self.send(Method::GET, url, bearer.into_iter().chain(header), Bytes::new()).await?;
         if status.is_success() { Ok(body) } else { Err(Fault::Refused(format!("{status}"))) }
     }
 
     /// Posts a form, and gives the JSON answer with whether the provider took it.
     pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(bool, Value), Fault> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
-        let mut request = self.client()?.post(self.check(url)?).body(body).header("content-type", "application/x-www-form-urlencoded");
-        if let Some((id, secret)) = basic {
+        let login = basic.map(|(id, secret)| {
             // RFC 6749 §2.3.1: both are form-encoded before they are put together.
             let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
-            request = request.basic_auth(encode(id), Some(encode(secret)));
-        }
-        let (status, body) = send(request).await?;
+            (AUTHORIZATION, format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(id), encode(secret)))))
+        });
+        let headers = [(CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned())].into_iter().chain(login);
+        let (status, body) = self.send(Method::POST, url, headers, body.into()).await?;
         Ok((status.is_success(), body))
+    }
+
+    async fn send(
+        self,
+        method: Method,
+        url: &str,
+        headers: impl IntoIterator<Item = (HeaderName, String)>,
+        body: Bytes,
+    ) -> Result<(StatusCode, Value), Fault> {
+        let (uri, client) = (self.check(url)?.as_str().to_owned(), self.client());
+        let mut request = Request::builder().method(method).uri(uri).body(Full::new(body)).map_err(unsendable)?;
+        request.headers_mut().insert(USER_AGENT, HeaderValue::from_static("gatelet"));
+        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
+        for (name, value) in headers {
+            let mut value = HeaderValue::try_from(value).map_err(unsendable)?;
+            value.set_sensitive(name == AUTHORIZATION);
+            request.headers_mut().insert(name, value);
+        }
+        let late = |_| Fault::Unavailable(format!("no answer within {} s", BUDGET.as_secs()));
+        tokio::time::timeout(BUDGET, exchange(client, request)).await.map_err(late)?
     }
 
     /// A URL that may be called, as far as the URL tells.
@@ -98,51 +126,46 @@ impl<'a> Outgoing<'a> {
         if is_fit && matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(Fault::Private(text.to_owned())) }
     }
 
-    fn client(self) -> Result<&'static Client, Fault> {
-        static CLIENTS: [OnceLock<Option<Client>>; 2] = [OnceLock::new(), OnceLock::new()];
-        let client = CLIENTS[usize::from(self.allow_private)].get_or_init(|| build(self.allow_private).ok());
-        client.as_ref().ok_or_else(|| Fault::Unavailable("there is no TLS".to_owned()))
+    fn client(self) -> &'static Client {
+        static CLIENTS: [OnceLock<Client>; 2] = [OnceLock::new(), OnceLock::new()];
+        CLIENTS[usize::from(self.allow_private)].get_or_init(|| client(self.allow_private))
     }
 }
 
-fn build(allow_private: bool) -> Result<Client, Box<dyn std::error::Error>> {
-    let client = Client::builder()
-        .tls_backend_preconfigured(tls::client(tls::public_roots()))
-        .dns_resolver(Arc::new(PublicResolver { allow_private }))
-        .redirect(redirect::Policy::none())
-        .no_proxy()
-        .timeout(BUDGET)
-        .user_agent("gatelet");
-    Ok(client.build()?)
+type Client = legacy::Client<HttpsConnector<HttpConnector<PublicResolver>>, Full<Bytes>>;
+
+fn client(allow_private: bool) -> Client {
+    let mut tcp = HttpConnector::new_with_resolver(PublicResolver { allow_private });
+    tcp.enforce_http(false);
+    let tls = tls::client(tls::public_roots());
+    let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
+    legacy::Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)
 }
 
-async fn send(request: RequestBuilder) -> Result<(reqwest::StatusCode, Value), Fault> {
-    let response = request.header("accept", "application/json").send().await.map_err(unavailable)?;
+async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<(StatusCode, Value), Fault> {
+    let response = client.request(request).await.map_err(|error| unavailable(&error))?;
     let status = response.status();
-    if status.is_server_error() || status == reqwest::StatusCode::TOO_MANY_REQUESTS {
+    if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
         return Err(Fault::Unavailable(format!("{status}")));
     }
-    let body = read(response).await?;
+    let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await.map_err(|error| match error.downcast_ref() {
+        Some(LengthLimitError { .. }) => Fault::Senseless(format!("more than {MAX_ANSWER} bytes")),
+        None => unavailable(&*error),
+    })?;
+    let body = body.to_bytes();
     let body = serde_json::from_slice(&body).map_err(|_| Fault::Senseless(format!("{status} without JSON")))?;
     Ok((status, body))
 }
 
-async fn read(mut response: Response) -> Result<Vec<u8>, Fault> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(unavailable)? {
-        if body.len() + chunk.len() > MAX_ANSWER {
-            return Err(Fault::Senseless(format!("more than {MAX_ANSWER} bytes")));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
+/// What a provider's settings or tokens make of a request cannot be sent.
+fn unsendable(error: impl Into<http::Error>) -> Fault {
+    Fault::Senseless(error.into().to_string())
 }
 
-/// The whole chain of causes, without the URL, which may carry a secret.
-fn unavailable(error: reqwest::Error) -> Fault {
-    let error = error.without_url();
+/// The whole chain of causes.
+fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
     let mut text = error.to_string();
-    let mut source = std::error::Error::source(&error);
+    let mut source = error.source();
     while let Some(cause) = source {
         if let Some(NotPublic(host)) = cause.downcast_ref() {
             return Fault::Private(host.clone());
@@ -153,17 +176,24 @@ fn unavailable(error: reqwest::Error) -> Fault {
     Fault::Unavailable(text)
 }
 
+/// Resolves names to addresses that may be called.
+#[derive(Debug, Clone, Copy)]
 struct PublicResolver {
     allow_private: bool,
 }
 
-impl Resolve for PublicResolver {
-    fn resolve(&self, name: Name) -> Resolving {
+impl Service<Name> for PublicResolver {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = Box<dyn StdError + Send + Sync>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
         let allow_private = self.allow_private;
-        Box::pin(async move {
-            let addresses = public_address::resolve(name.as_str(), 0, allow_private).await?;
-            Ok(Box::new(addresses.into_iter()) as Addrs)
-        })
+        Box::pin(async move { Ok(public_address::resolve(name.as_str(), 0, allow_private).await?.into_iter()) })
     }
 }
 

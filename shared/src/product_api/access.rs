@@ -17,7 +17,7 @@ use super::current_user::{AccessToken, CurrentUser, JUST_PROVED};
 use super::error::{Error, KeySlip, KnownError};
 use super::family::header;
 use super::input::Problems;
-use super::limits::Claimed;
+use super::limits::{Claimed, recipient_key, unproved};
 use super::named::Names;
 use super::trail::named_user;
 use crate::App;
@@ -25,7 +25,7 @@ use crate::http::Route;
 use crate::http::client::{PeerAddress, place};
 use crate::http::describe::{Describe, Description};
 use crate::model::id::{ProjectId, UserId};
-use crate::model::limit::Subject;
+use crate::model::limit::{Limit, Subject};
 use crate::model::ownership::{Author, Prover};
 use crate::model::place::Place;
 use crate::model::project::{ApiKey, KeyKind, Project};
@@ -361,29 +361,37 @@ impl<L: Least> Access<L> {
         let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
         let of_user = headers.token.as_ref().map(|token| token.keys(&headers.project));
         let own = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
-        let names = Names { parts, path: path.as_ref(), claims: headers.token.as_ref().map(AccessToken::claims) };
-        let named = names.keys(route.map_or(&[], |route| route.reads), &headers.project);
-        let keys = own.chain(named).chain(headers.owner().map(AdminToken::keys).unwrap_or_default());
         let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
         let place = place(&parts.headers, peer, &app.settings);
-        let claimed = headers.claimed(route, &place);
-        let (counted, items) = tokio::join!(claimed.count(app), app.store.get_many(keys));
-        counted?;
-        let mut items = items?;
+        let claims = headers.token.as_ref().map(AccessToken::claims);
+        let names = Names { parts, path: path.as_ref(), claims };
+        let named = names.keys(route.map_or(&[], |route| route.reads), &headers.project);
+        let keys = own.chain(named).chain(headers.owner().map(AdminToken::keys).unwrap_or_default());
+        let counting = headers.claimed(route, &place).counting(app);
+        let sends_code = route.is_some_and(|route| matches!(route.limit, Some(Limit::SendCode | Limit::SignUp)));
+        let recipient = names.email().filter(|_| sends_code);
+        let recipient = recipient.and_then(|email| recipient_key(app, &headers.project, headers.level, &email));
+        let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys.chain(counting.keys()).chain(recipient)));
+        let (early, mut items) = (early?, items?);
 
         let found = headers.owner().map(|token| token.found(&items)).transpose()?;
         let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()? else {
+            unproved(app, None, &place).await?;
             return Err(KnownError::CurrentProjectNotFound { project_id: headers.project.to_string() }.into());
         };
         let user = headers.token.as_ref().map(|token| token.user_now(&project.project, &items, app)).transpose()?;
         let key: Option<ApiKey> = key_key.as_ref().map(|key| items.entity(key)).transpose()?.flatten();
         if parts.extensions.get::<Operator>().is_none() {
-            headers.prove(&project.project, key.as_ref(), found, app).await?;
+            let proof = headers.prove(&project.project, key.as_ref(), found, app).await;
+            if proof.as_ref().is_err_and(Error::is_wrong_key) {
+                unproved(app, Some(&headers.project), &place).await?;
+            }
+            proof?;
         }
         headers.suffice(L::LEVEL)?;
         let actor = headers.actor(parts, key.as_ref(), user.as_ref());
         record::by(&project.project, headers.level.into(), actor, named_user(path.as_ref(), user.as_ref().map(|user| user.row.user.id)));
-        claimed.count_proved(app).await?;
+        counting.settle(early, &items).await?;
         Ok(Self {
             level: headers.level,
             project: project.project,

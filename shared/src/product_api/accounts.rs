@@ -19,8 +19,9 @@ use crate::model::sign_up_rule::{Attempt, AuthMethod, judge};
 use crate::model::team::Team;
 use crate::model::user::User;
 use crate::store::accounts::Outcome;
+use crate::store::limits::Window;
 use crate::store::users::UserRow;
-use crate::store::{self, Store, Write, limits};
+use crate::store::{self, Store, Write};
 
 /// How often a change looks again. An account that changes more often within one request is under attack, not in use.
 const TRIES: u32 = 5;
@@ -92,7 +93,7 @@ pub async fn change_as<L>(
         let mut with = change(user)?;
         with.0.extend(notice::of_change(app, &access.project, place(access), &before, user)?);
         if access.author() == Author::User && user.credential_epoch != before.credential_epoch {
-            with.0.extend(ended_codes(app, &before).map(|counter| limits::count(&access.project.id, &counter)));
+            with.0.extend(ended_codes(app, &before).map(|counter| Window::alone(&counter).count(&access.project.id)));
         }
         Ok(with)
     };

@@ -118,6 +118,10 @@ pub enum KnownError {
     SignUpNotEnabled,
     #[error("{message}")]
     SignUpRejected { message: String },
+    #[error("a bot challenge has to be solved first")]
+    BotChallengeRequired,
+    #[error("{message}")]
+    BotChallengeFailed { message: String },
     #[error("the project does not use passwords")]
     PasswordAuthenticationNotEnabled,
     #[error("the address or the password is wrong")]
@@ -260,6 +264,8 @@ pub enum KnownError {
     PreconditionFailed,
     #[error("the project does not use sign-in by mail")]
     MagicLinkNotEnabled,
+    #[error("the project does not use proof of work as its bot challenge")]
+    BotChallengeNotEnabled,
     #[error("the admin access token's user does not exist any more")]
     AdminAccessTokenUserNotFound,
     #[error("development override keys are not supported")]
@@ -314,6 +320,7 @@ const OWN_CODES: &[&str] = &[
     "CONFLICTING_HEADERS",
     "PRECONDITION_FAILED",
     "MAGIC_LINK_NOT_ENABLED",
+    "BOT_CHALLENGE_NOT_ENABLED",
     "OVERRIDE_KEY_NOT_SUPPORTED",
     "ADMIN_ACCESS_TOKEN_USER_NOT_FOUND",
     "USER_HAS_PASSWORD",
@@ -376,7 +383,7 @@ impl KnownError {
             | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported | TeamPermissionRequired { .. }
             | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,
             // Insufficient permission.
-            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | InternalProjectStays | MagicLinkNotEnabled
+            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | InternalProjectStays | MagicLinkNotEnabled | BotChallengeNotEnabled
             | ReauthenticationRequired | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
             | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
             ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
@@ -387,7 +394,7 @@ impl KnownError {
             OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
             ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } | OauthConnectionAlreadyConnectedToAnotherUser
             | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed | EmailAlreadyVerified | ContactChannelAlreadyExists
-            | EmailCapacityBoostAlreadyActive { .. } | LastSignInMethod | TeamMembershipAlreadyExists => StatusCode::CONFLICT,
+            | BotChallengeRequired | EmailCapacityBoostAlreadyActive { .. } | LastSignInMethod | TeamMembershipAlreadyExists => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,

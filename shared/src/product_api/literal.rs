@@ -4,7 +4,7 @@ use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// How visible a bot challenge was. There is no bot check here: the fields are accepted and mean nothing.
+/// Whether the user saw the bot challenge: after one that it did not see, an app can still show one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]

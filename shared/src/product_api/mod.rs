@@ -6,6 +6,8 @@
 pub mod access;
 pub mod accounts;
 mod admin_token;
+#[cfg(feature = "oauth")]
+pub mod bot_challenge;
 pub mod code_access;
 pub mod current_user;
 pub mod cursor;
@@ -18,6 +20,7 @@ pub mod link_page;
 pub mod literal;
 mod named;
 pub mod oauth_error;
+pub mod page;
 pub mod teams;
 pub mod trail;
 

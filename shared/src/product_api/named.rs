@@ -36,7 +36,7 @@ impl Names<'_> {
     fn keys_of(&self, named: Named, project: &ProjectId) -> Vec<Key> {
         let keys = match named {
             Named::User => self.user().map(|user| vec![user_key(project, user)]),
-            Named::EmailClaim => self.id("email", Email::parse).map(|email| vec![email_claim_key(project, &email)]),
+            Named::EmailClaim => self.email().map(|email| vec![email_claim_key(project, &email)]),
             Named::Team => self.id("team_id", TeamId::parse).map(|team| {
                 let own = self.claims.map(|claims| claims.sub);
                 let members = own.into_iter().chain(self.user()).map(|user| member_key(project, team, user));
@@ -48,6 +48,11 @@ impl Names<'_> {
             Named::KeySet => self.id("id", KeySetId::parse).map(|id| vec![set_key(project, id)]),
         };
         keys.unwrap_or_default()
+    }
+
+    /// The address that is named.
+    pub(super) fn email(&self) -> Option<Email> {
+        self.id("email", Email::parse)
     }
 
     /// The user that is named by its id; the signed-in one is read in any case.

@@ -8,6 +8,7 @@
 
 use jiff::Timestamp;
 
+use super::outbox_work::Queue;
 use super::{Error, Key, Store, Write, entity, integer, number};
 use crate::model::delivery::{DeliveryCapacity, DeliveryStats};
 use crate::model::id::ProjectId;
@@ -21,12 +22,13 @@ fn bucket_key(project: &ProjectId) -> Key {
 }
 
 impl Store {
-    /// Takes up to `wanted` tokens of a project that may send `base` mails in an hour at least; gives how many there were. None when
+    /// Takes up to a token for each mail of a queue, whose project may send `base` mails in an hour at least; gives how many there were. None when
     /// other workers are faster all the time: they send then.
-    pub async fn take_mail_tokens(&self, project: &ProjectId, base: u32, wanted: u32, now: Timestamp) -> Result<u32, Error> {
+    pub async fn take_mail_tokens(&self, queue: &Queue, base: u32, now: Timestamp) -> Result<u32, Error> {
+        let (project, wanted) = (&queue.project, u32::try_from(queue.entries.len()).unwrap_or(u32::MAX));
         for _ in 0..TRIES {
             let (bucket, version) = self.bucket(project, base, now).await?;
-            let (left, taken) = bucket.take(wanted, now);
+            let (left, taken) = bucket.take(queue.to, wanted, now);
             if taken == 0 {
                 return Ok(0);
             }
@@ -39,12 +41,13 @@ impl Store {
     }
 
     /// Puts back tokens for which there was no mail. One that is lost is lost: that delays a mail, and lets no other through.
-    pub async fn give_mail_tokens_back(&self, project: &ProjectId, count: u32) -> Result<(), Error> {
+    pub async fn give_mail_tokens_back(&self, queue: &Queue, count: u32) -> Result<(), Error> {
+        let project = &queue.project;
         for _ in 0..TRIES {
             let Some(item) = self.get(&bucket_key(project)).await? else { return Ok(()) };
             let version = number(&item, "version").unwrap_or_default();
             let bucket: Bucket = entity(item)?;
-            match self.replace_bucket(project, &bucket.give_back(count), version).await {
+            match self.replace_bucket(project, &bucket.give_back(queue.to, count), version).await {
                 Err(Error::Conflict(_)) => {}
                 result => return result,
             }

@@ -7,6 +7,7 @@
 pub mod accounts;
 pub mod authorizations;
 pub mod boosts;
+pub mod bot_challenges;
 pub mod broadcasts;
 pub mod codes;
 pub mod connect;
@@ -247,6 +248,21 @@ impl Store {
             // An answer was lost before: the item tells whether this write is what now stands in its way.
             Err((Error::Conflict(_), true)) if write.is_done(self.get_now(write.key()).await?.as_ref(), &mark) => Ok(()),
             Err((Error::Conflict(failed), _)) => Err(refusal.map_or(Error::Conflict(failed), Error::Limited)),
+            Err((error, _)) => Err(error),
+        }
+    }
+
+    /// [`Self::write_unrecorded`] of an update, and the item as it is afterwards.
+    pub(super) async fn write_unrecorded_returning(&self, write: Write) -> Result<Item, Error> {
+        let (mark, refusal) = (self.entropy.uuid().to_string(), write.refusal());
+        let write = write.marked(&mark);
+        match write.clone().send_update(self).await {
+            Ok(item) => Ok(item),
+            Err((Error::Conflict(failed), is_uncertain)) => {
+                let found = if is_uncertain { self.get_now(write.key()).await? } else { None };
+                let refused = || refusal.map_or(Error::Conflict(failed), Error::Limited);
+                found.filter(|item| write.is_done(Some(item), &mark)).ok_or_else(refused)
+            }
             Err((error, _)) => Err(error),
         }
     }

@@ -3,11 +3,13 @@
 //! | gsi2pk | gsi2sk | what waits |
 //! |---|---|---|
 //! | `DUE#<lane><shard>` | due time, id | entries to prepare, to take up again, to give up; broadcasts to expand ([`super::broadcasts`]) |
-//! | `QUEUE#<shard>` | project, priority, time | entries that are ready to go, those of a project side by side in the order in which they go |
+//! | `QUEUE#<shard>` | project, `#` or `$`, priority, time | entries that are ready to go, those of a project side by side in the order in which they go |
 //!
 //! Entries of high priority have a lane of their own, so that the code somebody waits for does not stand behind ten thousand newsletters.
 //! A queue is apart from what is due, so that a project that has used up its quota keeps nobody else's mail waiting: one query finds
-//! the first mails of a project, and a key behind it the next project. A query costs half a unit, as the index has keys alone.
+//! the first mails of a project, and a key behind it the next project. Mails with codes to addresses that nobody has proved have a queue of
+//! their own (`$`), behind that of the others (`#`) and before the next project: however many of them there are, they keep no other mail
+//! of the project waiting. A query costs half a unit, as the index has keys alone.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use futures_util::future::try_join_all;
@@ -15,6 +17,7 @@ use jiff::Timestamp;
 
 use super::{Error, Item, Store, sortable, string};
 use crate::model::id::{BroadcastId, EmailId, ProjectId};
+use crate::model::mail_quota::Audience;
 use crate::model::outbox::{OutboxEntry, Status};
 
 /// Over how many partitions the due work of a lane is spread, and the queues of all projects.
@@ -33,11 +36,22 @@ pub enum Due {
     Broadcast(ProjectId, BroadcastId),
 }
 
-/// The first mails in the queue of a project, in the order in which they go.
+/// The first mails in a queue of a project, in the order in which they go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queue {
     pub project: ProjectId,
+    pub to: Audience,
     pub entries: Vec<EmailId>,
+}
+
+impl Audience {
+    /// The character that follows the project in the position of a mail.
+    fn mark(self) -> char {
+        match self {
+            Self::Known => '#',
+            Self::Strangers => '$',
+        }
+    }
 }
 
 /// Where to go on in the queues.
@@ -72,7 +86,8 @@ pub(super) fn due_position(due: Timestamp, id: impl std::fmt::Display) -> String
 fn in_queue(project: &ProjectId, entry: &OutboxEntry) -> Waiting {
     let rank = u8::MAX - entry.priority();
     let (scheduled, created) = (sortable(entry.scheduled_at), sortable(entry.created_at));
-    Waiting { partition: queue(project), position: format!("{project}#{rank:03}#{scheduled}#{created}#{}", entry.id) }
+    let mark = Audience::of(entry).mark();
+    Waiting { partition: queue(project), position: format!("{project}{mark}{rank:03}#{scheduled}#{created}#{}", entry.id) }
 }
 
 fn queue(project: &ProjectId) -> String {
@@ -106,22 +121,22 @@ impl Store {
         Ok(times.filter_map(|millis| Timestamp::from_millisecond(millis).ok()).min())
     }
 
-    /// The queues of some projects, the first `limit` mails of all: from the beginning, or from a position on. Gives the position behind
-    /// those projects, while there are others.
+    /// Some queues, the first `limit` mails of all: from the beginning, or from a position on. Gives the position behind those queues,
+    /// while there are others.
     pub async fn queues(&self, from: Option<QueuePosition>, limit: i32) -> Result<(Vec<Queue>, Option<QueuePosition>), Error> {
         let QueuePosition { shard, after } = from.unwrap_or(QueuePosition { shard: 0, after: "!".to_owned() });
         let keys = self.keys_between(format!("QUEUE#{shard}"), after, "~".to_owned(), limit).await?;
         let mut queues: Vec<Queue> = Vec::new();
-        for (project, id) in keys.iter().filter_map(entry_of) {
-            match queues.last_mut().filter(|last| last.project == project) {
+        for (project, to, id) in keys.iter().filter_map(queued) {
+            match queues.last_mut().filter(|last| last.project == project && last.to == to) {
                 Some(last) => last.entries.push(id),
-                None => queues.push(Queue { project, entries: vec![id] }),
+                None => queues.push(Queue { project, to, entries: vec![id] }),
             }
         }
-        // As many as were asked for: there may be more projects behind the last one.
+        // As many as were asked for: there may be more queues behind the last one.
         let behind = queues.last().filter(|_| i32::try_from(keys.len()).is_ok_and(|count| count >= limit));
         let next = match behind {
-            Some(last) => Some(QueuePosition { shard, after: format!("{}~", last.project) }),
+            Some(last) => Some(QueuePosition { shard, after: format!("{}{}~", last.project, last.to.mark()) }),
             None => (shard + 1 < SHARDS).then(|| QueuePosition { shard: shard + 1, after: "!".to_owned() }),
         };
         Ok((queues, next))
@@ -151,6 +166,14 @@ fn due(item: &Item) -> Option<Due> {
         "B" => Some(Due::Broadcast(project, BroadcastId::parse(id).ok()?)),
         _ => None,
     }
+}
+
+/// Of a mail in a queue.
+fn queued(item: &Item) -> Option<(ProjectId, Audience, EmailId)> {
+    let (project, id) = entry_of(item)?;
+    let position = item.get("gsi2sk")?.as_s().ok()?.strip_prefix(project.as_str())?;
+    let to = [Audience::Known, Audience::Strangers].into_iter().find(|to| position.starts_with(to.mark()))?;
+    Some((project, to, id))
 }
 
 fn entry_of(item: &Item) -> Option<(ProjectId, EmailId)> {

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::links::{Link, Purpose as _};
 use super::{Error, Item, Key, Store, Write, authorizations, entity, integer, key_of};
 use crate::crypto::seal::{Sealed, Sealer};
+use crate::model::bot_challenge::Turnstile;
 use crate::model::id::ProjectId;
 use crate::model::mfa;
 use crate::model::notice::NotMe;
@@ -67,11 +68,15 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
             let owner = server.password_owner(project.id.as_str(), &login.username);
             Some(place("config.email.server.login.password", owner, login.password.clone()))
         });
+        let challenge = project.config.bot_challenge.turnstile.as_ref().map(|turnstile| {
+            let owner = Turnstile::secret_owner(project.id.as_str(), &turnstile.site_key);
+            place("config.bot_challenge.turnstile.secret_key", owner, turnstile.secret_key.clone())
+        });
         let providers = project.config.oauth_providers.into_iter().enumerate().map(|(index, provider)| {
             let owner = secret_owner(project.id.as_str(), &provider.id);
             place(&format!("config.oauth_providers[{index}].client_secret"), owner, provider.client_secret)
         });
-        return Ok(providers.chain(server).collect());
+        return Ok(providers.chain(server).chain(challenge).collect());
     }
     if let Some((project, _)) = key.pk.strip_prefix("U#").and_then(|rest| rest.split_once('#'))
         && key.sk == "USER"

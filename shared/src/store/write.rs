@@ -74,7 +74,12 @@ impl Write {
 
     /// Writes nothing, and fails the transaction when its condition does not hold.
     pub(super) fn check(key: Key, condition: &str) -> Self {
-        Self::new(key, Kind::Check).on(condition)
+        Self::look(key).on(condition)
+    }
+
+    /// [`Self::check`] of a condition that is still to say.
+    pub(super) fn look(key: Key) -> Self {
+        Self::new(key, Kind::Check)
     }
 
     /// Sets the condition, an expression of DynamoDB.
@@ -266,13 +271,18 @@ impl Write {
 
     /// Sends an update and gives the item as it is afterwards.
     pub(super) async fn send_returning(self, store: &Store) -> Result<Item, Error> {
+        self.send_update(store).await.map_err(|(error, _)| error)
+    }
+
+    /// The same. A failure says whether an answer was lost before it.
+    pub(super) async fn send_update(self, store: &Store) -> Result<Item, (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
-        let Kind::Update(expression) = kind else { return Err(Error::Refused("only an update returns its item".to_owned())) };
+        let Kind::Update(expression) = kind else { return Err((Error::Refused("only an update returns its item".to_owned()), false)) };
         let update = UpdateItemInput::builder().table_name(&store.table).set_key(key).update_expression(expression);
         let update = update.set_condition_expression(condition).set_expression_attribute_values(values);
         let update = update.set_expression_attribute_names(names).return_values(ReturnValue::AllNew);
-        Ok(store.ask(update).await?.attributes.unwrap_or_default())
+        Ok(store.client.call(update).await.map_err(judged)?.attributes.unwrap_or_default())
     }
 }
 

@@ -6,7 +6,7 @@ mod connected_accounts;
 pub(crate) mod mfa_sign_in;
 mod new_sign_in;
 mod oauth_accounts;
-mod oauth_authorize;
+pub(crate) mod oauth_authorize;
 mod oauth_authorize_refusals;
 pub(crate) mod oauth_callback;
 mod oauth_catalog;

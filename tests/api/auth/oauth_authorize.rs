@@ -39,7 +39,7 @@ pub(super) fn parameters(app: &TestApp) -> Vec<(&'static str, String)> {
 }
 
 /// The parameters of a good request with others in their place, or beside them.
-pub(super) fn parameters_with(app: &TestApp, others: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
+pub(crate) fn parameters_with(app: &TestApp, others: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
     let mut parameters = parameters(app);
     for (name, value) in others {
         parameters.retain(|(known, _)| known != name);
@@ -48,7 +48,7 @@ pub(super) fn parameters_with(app: &TestApp, others: &[(&'static str, &str)]) ->
     parameters
 }
 
-pub(super) async fn authorize(app: &TestApp, provider: &str, parameters: &[(&'static str, String)]) -> Answer {
+pub(crate) async fn authorize(app: &TestApp, provider: &str, parameters: &[(&'static str, String)]) -> Answer {
     let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
     app.anonymous().get(&format!("/api/v1/auth/oauth/authorize/{provider}?{query}")).await
 }

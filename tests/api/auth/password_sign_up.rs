@@ -163,7 +163,7 @@ async fn what_the_project_forbids_is_refused_in_the_order_of_the_contract() {
 }
 
 #[tokio::test]
-async fn parameters_of_bot_checks_are_accepted_and_mean_nothing() {
+async fn parameters_of_bot_challenges_mean_nothing_to_a_project_that_asks_for_none() {
     let app = TestApp::start().await;
     let mut body = ada();
     body["bot_challenge_token"] = json!("token");

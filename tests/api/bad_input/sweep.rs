@@ -158,6 +158,7 @@ async fn a_path_beside_those_of_the_operations_is_an_error_of_its_interface() {
 async fn every_operation_refuses_who_does_not_prove_its_access() {
     let app = TestApp::start().await;
     let open = [
+        "auth-challenge-create",
         "auth-not-me",
         "auth-oauth-authorize",
         "auth-oauth-callback",

@@ -134,3 +134,59 @@ async fn the_rate_that_is_told_is_the_one_in_force() {
     assert!((told * 3600.0 - 30.0).abs() < 1e-6, "{told}");
     assert_eq!(app.mails(&ada.email).await.len() - 1, 30);
 }
+
+/// Asks for a sign-in code for an address that nobody has proved.
+async fn ask_for_a_stranger(app: &TestApp, number: usize) {
+    let body = json!({ "email": format!("stranger{number}@example.com"), "callback_url": "http://localhost:3000/sign-in" });
+    assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
+}
+
+/// How many of them got an email.
+async fn strangers(app: &TestApp, asked: usize) -> usize {
+    let mut sent = 0;
+    for number in 0..asked {
+        sent += app.mails(&format!("stranger{number}@example.com")).await.len();
+    }
+    sent
+}
+
+#[tokio::test]
+async fn a_flood_of_codes_to_strangers_keeps_no_known_recipient_waiting() {
+    let app = TestApp::start_sending(100).await;
+    let ada = app.sign_in_by_mail("ada@example.com").await;
+    for number in 0..60 {
+        ask_for_a_stranger(&app, number).await;
+    }
+    app.deliver().await;
+    let at_once = strangers(&app, 60).await;
+    assert!((20..=25).contains(&at_once), "{at_once}: a quarter of an hour's mails, less what ada had before she was known");
+    // Who has proved its address gets a code at once, though strangers have waited for longer.
+    let reset = json!({ "email": ada.email, "callback_url": "http://localhost:3000/reset" });
+    assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", reset).await.status(), 200);
+    let before = app.mails(&ada.email).await.len();
+    assert!(app.last_mail(&ada.email).await.0.text.contains("http://localhost:3000/reset"));
+    // So do mails that the project's servers send, up to what is the project's in an hour.
+    send_many(&app, &ada, 60).await;
+    assert_eq!(app.mails(&ada.email).await.len() - before, 60);
+    assert_eq!(strangers(&app, 60).await, at_once);
+}
+
+#[tokio::test]
+async fn a_code_that_expires_while_its_mail_waits_is_not_sent_and_takes_nothing_from_others() {
+    let app = TestApp::start_sending(4).await;
+    for number in 0..6 {
+        ask_for_a_stranger(&app, number).await;
+    }
+    app.deliver().await;
+    assert_eq!(strangers(&app, 6).await, 1);
+    // A sign-in code is good for ten minutes; a token for a stranger comes each half hour.
+    app.advance(SignedDuration::from_mins(31));
+    ask_for_a_stranger(&app, 6).await;
+    app.deliver().await;
+    assert_eq!(app.mails("stranger6@example.com").await.len(), 1);
+    assert_eq!(strangers(&app, 6).await, 1);
+    let skipped = app.server().get(&format!("{OUTBOX}?status=skipped")).await.json();
+    let reasons: Vec<&Value> = skipped["items"].as_array().unwrap().iter().map(|entry| &entry["skipped_reason"]).collect();
+    assert_eq!(reasons, [&json!("CODE_EXPIRED"); 5]);
+    assert_eq!(count(&app, "queued").await, 0);
+}

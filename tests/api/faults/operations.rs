@@ -133,6 +133,7 @@ async fn the_events_of_what_writes_change_something() {
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")
             || name.starts_with("auth-connected-account-token")
             || name == "auth-session-refresh"
+            || name == "auth-challenge-create"
             || name == "teams-invitation-details"
             || name.contains("check");
         assert_eq!(trial.changes().is_empty(), notes_use_alone, "{name}: {:?}", trial.changes());

@@ -13,7 +13,7 @@ async fn standard(rule: Rule) -> TestApp {
 
 async fn assert_standard<F: Future<Output = Answer>>(rule: Rule, quota: usize, window: u32, send: impl FnMut(usize) -> F) {
     let (let_through, refused) = exhaust(send).await;
-    assert_eq!((let_through, rule.standard().window), (quota, window));
+    assert_eq!((let_through, rule.standard().window()), (quota, window));
     assert_refused(&refused, rule.limit().name(), rule.standard());
 }
 

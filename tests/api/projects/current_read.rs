@@ -14,6 +14,10 @@ async fn any_client_may_know_how_people_sign_in() {
             "sign_up_enabled": true, "credential_enabled": true, "magic_link_enabled": true, "passkey_enabled": false,
             "client_team_creation_enabled": false, "client_user_deletion_enabled": false, "allow_user_api_keys": false,
             "allow_team_api_keys": false, "allow_localhost": true, "enabled_oauth_providers": [], "domains": [],
+            "bot_challenge": {
+                "provider": "off", "site_key": null, "sign_up": "when-suspicious", "send_sign_in_code": "when-suspicious",
+                "oauth": "when-suspicious",
+            },
         },
     });
     for caller in [app.client(), app.server(), app.admin(), app.client().without("x-stack-publishable-client-key")] {

@@ -18,7 +18,11 @@ async fn an_administrator_reads_all_settings() {
             "sign_up_enabled": true, "credential_enabled": true, "magic_link_enabled": true, "passkey_enabled": false,
             "client_team_creation_enabled": false, "client_user_deletion_enabled": false, "allow_user_api_keys": false,
             "allow_team_api_keys": false, "allow_localhost": true, "enabled_oauth_providers": [], "domains": [],
-            "oauth_providers": [], "email_config": { "type": "shared" },
+            "bot_challenge": {
+                "provider": "off", "site_key": null, "sign_up": "when-suspicious", "send_sign_in_code": "when-suspicious",
+                "oauth": "when-suspicious",
+            },
+            "bot_challenge_usual_requests_per_hour": 100, "oauth_providers": [], "email_config": { "type": "shared" },
             "email_theme": "1df07ae6-abf3-4a40-83a5-a1a2cbe336ac", "new_sign_in_mails": false, "disabled_notices": [], "create_team_on_sign_up": false,
             "member_invitations_enabled": true,
             "require_email_verification": false, "require_publishable_client_key": false,

@@ -21,6 +21,7 @@ use shared::oauth::authorization::{self, Authorization, COOKIE_PREFIX, ResponseM
 use shared::oauth::catalog::{self, Identity};
 use shared::oauth::exchange::{Grant, Peer};
 use shared::oauth::outgoing::Fault;
+use shared::product_api::limits::Counting;
 use shared::product_api::{Error, KnownError, limits};
 use shared::store::record;
 use url::Url;
@@ -78,9 +79,19 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
 /// Takes the authorization of a state, with its project: one round trip.
 async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
-    let count = limits::by_address(app, &project, Rule::Code, &caller.place);
-    let ((), authorization, row) = futures_util::try_join!(count, app.store.take_authorization(state), app.store.project(&project))?;
-    let taken = authorization.filter(|authorization| authorization.project_id == project).zip(row.map(|row| row.project));
+    let counting = Counting::by_address(app, &project, Rule::Code, &caller.place);
+    let (early, items, authorization, row) = futures_util::try_join!(
+        counting.early(),
+        app.store.get_many(counting.keys()),
+        app.store.take_authorization(state),
+        app.store.project(&project)
+    )?;
+    let Some(row) = row else {
+        limits::unproved(app, None, &caller.place).await?;
+        return Ok(None);
+    };
+    counting.settle(early, &items).await?;
+    let taken = authorization.filter(|authorization| authorization.project_id == project).map(|authorization| (authorization, row.project));
     if let Some((_, project)) = &taken {
         record::on(project);
     }

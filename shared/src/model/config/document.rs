@@ -13,6 +13,7 @@ use super::notices::{self, Notices};
 use super::parts::{Domain, Entries, Provider, Rule, Server};
 use super::paths::Ids;
 use crate::http::change::Change;
+use crate::model::bot_challenge::{BotChallenge, BotChallengeInput, ChallengeProvider, Policy};
 use crate::model::outbox::DEFAULT_THEME;
 use crate::model::permission::PermissionId;
 use crate::model::project::{MergeStrategy, Project, ProjectConfig, SessionSettings};
@@ -24,7 +25,7 @@ use crate::product_api::input::Problems;
 
 /// The values of a configuration that says nothing, but for what is none then.
 pub(super) fn defaults() -> Value {
-    let (ours, sessions) = (MailDocuments::default(), SessionSettings::default());
+    let (ours, sessions, challenge) = (MailDocuments::default(), SessionSettings::default(), BotChallenge::default());
     json!({
         "project": { "requirePublishableClientKey": false },
         "auth": {
@@ -35,6 +36,14 @@ pub(super) fn defaults() -> Value {
             "oauth": { "accountMergeStrategy": "link_method" },
             "sessions": { "maxAgeSeconds": sessions.max_age_seconds, "maxIdleSeconds": sessions.max_idle_seconds },
             "reauthentication": { "maxAgeSeconds": 0 },
+            "botChallenge": {
+                "provider": challenge.provider,
+                "siteKey": null,
+                "signUp": challenge.sign_up,
+                "sendSignInCode": challenge.send_sign_in_code,
+                "oauth": challenge.oauth,
+                "usualRequestsPerHour": challenge.usual_requests_per_hour,
+            },
             "signUpRulesDefaultAction": "allow",
         },
         "domains": { "allowLocalhost": false },
@@ -105,6 +114,8 @@ struct Auth {
     #[deserr(default)]
     reauthentication: Reauthentication,
     #[deserr(default)]
+    bot_challenge: Challenge,
+    #[deserr(default)]
     sign_up_rules: Entries<Rule>,
     #[deserr(default)]
     sign_up_rules_default_action: DefaultAction,
@@ -120,6 +131,7 @@ impl Default for Auth {
             oauth: OAuth::default(),
             sessions: Sessions::default(),
             reauthentication: Reauthentication::default(),
+            bot_challenge: Challenge::default(),
             sign_up_rules: Entries::default(),
             sign_up_rules_default_action: DefaultAction::default(),
         }
@@ -147,6 +159,25 @@ struct Sessions {
 struct Reauthentication {
     #[deserr(default)]
     max_age_seconds: u32,
+}
+
+#[derive(Default, Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+struct Challenge {
+    #[deserr(default)]
+    provider: ChallengeProvider,
+    #[deserr(default)]
+    site_key: Option<String>,
+    #[deserr(default)]
+    secret_key: Option<String>,
+    #[deserr(default)]
+    sign_up: Policy,
+    #[deserr(default)]
+    send_sign_in_code: Policy,
+    #[deserr(default)]
+    oauth: Policy,
+    #[deserr(default)]
+    usual_requests_per_hour: Option<u32>,
 }
 
 #[derive(Default, Deserr)]
@@ -317,6 +348,10 @@ impl Document {
             session_max_idle_seconds: Some(auth.sessions.max_idle_seconds.unwrap_or(sessions.max_idle_seconds)),
             reauthentication_max_age_seconds: Some(auth.reauthentication.max_age_seconds),
             audit_log_retention_days: Some(audit_log.retention_days.unwrap_or(RETENTION_DAYS)),
+            bot_challenge_usual_requests_per_hour: Some(
+                auth.bot_challenge.usual_requests_per_hour.unwrap_or(BotChallenge::default().usual_requests_per_hour),
+            ),
+            bot_challenge: Some(auth.bot_challenge.into_input()),
             oauth_account_merge_strategy: Some(auth.oauth.account_merge_strategy),
             sign_up_rules: Some(auth.sign_up_rules.0.into_iter().map(|(id, rule)| rule.into_rule(id)).collect()),
             sign_up_rules_default_action: Some(auth.sign_up_rules_default_action),
@@ -331,6 +366,19 @@ impl Document {
             // Settings that a configuration has no keys for stay as they are.
             ..ConfigPatch::default()
         })
+    }
+}
+
+impl Challenge {
+    fn into_input(self) -> BotChallengeInput {
+        BotChallengeInput {
+            provider: Some(self.provider),
+            site_key: self.site_key.map_or(Change::Clear, Change::Set),
+            secret_key: self.secret_key,
+            sign_up: Some(self.sign_up),
+            send_sign_in_code: Some(self.send_sign_in_code),
+            oauth: Some(self.oauth),
+        }
     }
 }
 

@@ -38,6 +38,7 @@ fn is_of_environment(path: &str) -> bool {
     let names: Vec<&str> = path.split('.').collect();
     match names.as_slice() {
         ["domains", "trustedDomains", ..] | ["emails", "server", ..] => true,
+        ["auth", "botChallenge", "provider" | "siteKey" | "secretKey", ..] => true,
         ["auth", "oauth", "providers", _, name, ..] => OF_PROVIDERS.contains(name),
         _ => false,
     }

@@ -54,7 +54,7 @@ impl Config {
         let defaults = |occasion: Occasion| -> Map<_, _> {
             config.rbac.defaults(occasion).iter().map(|id| (id.to_string(), Value::Bool(true))).collect()
         };
-        let (email, server) = (&config.email, config.email.server.as_ref());
+        let (email, server, challenge) = (&config.email, config.email.server.as_ref(), &config.bot_challenge);
         let nested = json!({
             "project": { "requirePublishableClientKey": config.require_publishable_client_key },
             "auth": {
@@ -68,6 +68,14 @@ impl Config {
                     "maxIdleSeconds": config.sessions.max_idle_seconds,
                 },
                 "reauthentication": { "maxAgeSeconds": config.reauthentication_max_age_seconds },
+                "botChallenge": {
+                    "provider": challenge.provider,
+                    "siteKey": challenge.turnstile.as_ref().map(|turnstile| &turnstile.site_key),
+                    "signUp": challenge.sign_up,
+                    "sendSignInCode": challenge.send_sign_in_code,
+                    "oauth": challenge.oauth,
+                    "usualRequestsPerHour": challenge.usual_requests_per_hour,
+                },
                 "signUpRules": rules,
                 "signUpRulesDefaultAction": config.sign_up_rules_default_action,
             },
@@ -160,7 +168,7 @@ impl Config {
         if !level.holds(key) {
             return Err(Problems::one(key, "is no key of this level"));
         }
-        if key.ends_with(".clientSecret") || key == "emails.server.password" {
+        if key.ends_with(".clientSecret") || ["emails.server.password", "auth.botChallenge.secretKey"].contains(&key) {
             return Err(Problems::one(key, "cannot be reset: what it is a secret of would have none"));
         }
         let below = format!("{key}.");

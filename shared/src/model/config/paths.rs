@@ -6,6 +6,7 @@ pub(super) const PROVIDERS: &str = "auth.oauth.providers";
 const RULES: &str = "auth.signUpRules";
 const DOMAINS: &str = "domains.trustedDomains";
 pub(super) const SERVER: &str = "emails.server";
+const CHALLENGE: &str = "auth.botChallenge";
 
 /// The ids of what lists of settings are about, in their order: an error names the place in a list, and a configuration has ids.
 pub(super) struct Ids {
@@ -31,7 +32,11 @@ impl Ids {
         if let Some(field) = error.path.strip_prefix("config.email_config.") {
             return format!("{SERVER}.{}", field_name(field));
         }
+        if let Some(field) = error.path.strip_prefix("config.bot_challenge.") {
+            return format!("{CHALLENGE}.{}", field_name(field));
+        }
         let others = [
+            ("config.bot_challenge_usual_requests_per_hour", "auth.botChallenge.usualRequestsPerHour"),
             ("config.session_max_age_seconds", "auth.sessions.maxAgeSeconds"),
             ("config.session_max_idle_seconds", "auth.sessions.maxIdleSeconds"),
             ("config.reauthentication_max_age_seconds", "auth.reauthentication.maxAgeSeconds"),

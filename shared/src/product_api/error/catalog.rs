@@ -113,6 +113,10 @@ catalog! {
         "Turn on `auth.allowSignUp`, or create users with server access.";
     SignUpRejected: "A sign-up rule of the project rejected the account.",
         "Review the project's sign-up rules.";
+    BotChallengeRequired: "The project asks for a solved bot challenge, and the request has none that counts.",
+        "Show the project's challenge, and repeat the request with `bot_challenge_token`.";
+    BotChallengeFailed: "The bot challenge was shown and not solved, or cannot be checked.",
+        "Show the message, and let the user solve another challenge; the log of the service has the reason.";
     PasswordAuthenticationNotEnabled: "The project does not offer sign-in with a password.",
         "Turn on `auth.password.allowSignIn`, or offer another way to sign in.";
     EmailPasswordMismatch: "The address or the password is wrong.",
@@ -246,6 +250,8 @@ catalog! {
         "Read it again and repeat the change with its new `ETag`.";
     MagicLinkNotEnabled: "The project does not offer sign-in by email.",
         "Turn on `auth.otp.allowSignIn`.";
+    BotChallengeNotEnabled: "The project does not use proof of work as its bot challenge.",
+        "Set the project's `auth.botChallenge.provider` to `altcha`, or use the challenge that it has.";
     AdminAccessTokenUserNotFound: "The admin access token's user does not exist any more.",
         "Sign in as another owner of the project.";
     OverrideKeyNotSupported: "Development override keys are not supported.",

@@ -23,6 +23,19 @@ pub enum Error {
     Provider(#[from] crate::oauth::authorization::InvalidEndpoint),
 }
 
+impl Error {
+    /// Whether a key was given that opens nothing.
+    pub(in crate::product_api) fn is_wrong_key(&self) -> bool {
+        let Self::Known(error) = self else { return false };
+        matches!(
+            error,
+            KnownError::InvalidPublishableClientKey { .. }
+                | KnownError::InvalidSecretServerKey { .. }
+                | KnownError::InvalidSuperSecretAdminKey { .. }
+        )
+    }
+}
+
 impl From<Rejected> for KnownError {
     fn from(rejected: Rejected) -> Self {
         match rejected {

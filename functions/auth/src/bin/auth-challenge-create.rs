@@ -1,0 +1,7 @@
+//! Lambda of [`challenge_create`](auth_functions::challenge_create).
+use auth_functions::challenge_create::{ROUTE, handle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    shared::http::run(ROUTE, handle).await
+}

@@ -1,0 +1,61 @@
+//! `GET /api/v1/auth/challenge`: a proof-of-work challenge, as the widget of ALTCHA fetches it.
+//!
+//! The widget sends no headers, so the project is in the query. Nothing is stored but the count: a challenge carries its own signature.
+//! The further the caller or the project is above its usual rate, the more work it is.
+
+use axum::extract::State;
+use deserr::Deserr;
+use shared::App;
+use shared::http::TableAction::{BatchGetItem, UpdateItem};
+use shared::http::client::Caller;
+use shared::http::{Json, Route};
+use shared::model::bot_challenge::ChallengeProvider;
+use shared::model::bot_challenge_altcha::{Challenge, Work};
+use shared::model::id::ProjectId;
+use shared::model::limit::{Limit, Rule};
+use shared::product_api::bot_challenge::{excess, tallies};
+use shared::product_api::input::Ignored;
+use shared::product_api::limits::{self, Counting};
+use shared::product_api::{Error, Input, KnownError};
+use shared::store::projects::{ProjectRow, project_key};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::get("auth-challenge-create", "/api/v1/auth/challenge")
+    .summary("Makes a proof-of-work challenge for the widget of ALTCHA")
+    .limit(Limit::Challenge)
+    .leaves_no_trail("a challenge changes nothing: it carries its own signature")
+    .table(&[BatchGetItem, UpdateItem])
+    .errors(&["PROJECT_NOT_FOUND", "BOT_CHALLENGE_NOT_ENABLED"]);
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ChallengeQuery {
+    /// The project's id.
+    project_id: String,
+}
+
+/// A challenge, good for one request within five minutes. The widget gives its solution as base64 of
+/// `{"challenge": …, "solution": {"counter": …}}`, which is the `bot_challenge_token`.
+pub async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    Input { query, .. }: Input<Ignored, ChallengeQuery>,
+) -> Result<Json<Challenge>, Error> {
+    let unknown = || KnownError::ProjectNotFound { project_id: query.project_id.clone() };
+    let id = ProjectId::parse(&query.project_id).map_err(|_| unknown())?;
+    let key = project_key(&id);
+    let counting = Counting::by_address(&app, &id, Rule::Challenge, &caller.place);
+    let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(counting.keys().chain([key.clone()])))?;
+    let Some(row) = items.take(&key).map(ProjectRow::of).transpose()? else {
+        limits::unproved(&app, None, &caller.place).await?;
+        return Err(unknown().into());
+    };
+    counting.settle(early, &items).await?;
+    let project = row.project;
+    if project.config.bot_challenge.provider != ChallengeProvider::Altcha {
+        return Err(KnownError::BotChallengeNotEnabled.into());
+    }
+    let work = Work::of(excess(&tallies(&app, &project, &caller.place).await?));
+    let challenge = Challenge::new(&app.challenge_key, &app.entropy, &id, work, app.clock.now());
+    Ok(Json(challenge.ok_or(shared::crypto::seal::Error)?))
+}

@@ -1,0 +1,191 @@
+//! Asking for bot challenges, and checking what is presented.
+//!
+//! An operation calls [`Check::admit`] when everything else about the request is in order, so that no solution is used up by a request
+//! that fails anyway, and makes its change [beside](Admitted::beside) the count of the request. The rates that decide what is suspicious
+//! are read only for a project that asks for challenges: one round trip more for it, and nothing for others.
+//!
+//! Nothing here looks at whether an account exists: who is asked for a challenge learns nothing of that.
+
+use secrecy::ExposeSecret as _;
+
+use super::access::{Access, Level};
+use super::error::{Error, KnownError};
+use super::literal::{BotChallengePhase, True};
+use crate::App;
+use crate::model::bot_challenge::{ChallengeProvider, Guarded, Policy, Turnstile};
+use crate::model::bot_challenge_altcha::{self as altcha, Solution};
+use crate::model::bot_challenge_rate::{Tally, usual};
+use crate::model::bot_challenge_turnstile::{self as turnstile, Rejected};
+use crate::model::id::ProjectId;
+use crate::model::limit::{Rule, Subject};
+use crate::model::place::Place;
+use crate::model::project::Project;
+use crate::oauth::outgoing::Outgoing;
+use crate::store;
+
+/// What a request says of a challenge.
+pub struct Presented {
+    pub token: Option<String>,
+    pub phase: Option<BotChallengePhase>,
+    pub unavailable: Option<True>,
+}
+
+/// A request that may have to bring a solved challenge.
+pub struct Check<'a> {
+    app: &'a App,
+    project: &'a Project,
+    place: &'a Place,
+    policy: Policy,
+    operation: Guarded,
+}
+
+/// A request that is let through, and is still to be counted.
+#[must_use = "a request that is not counted never becomes suspicious"]
+pub struct Admitted<'a> {
+    app: &'a App,
+    project: &'a ProjectId,
+    tallies: Vec<Tally>,
+}
+
+/// What became of what was presented.
+enum Verdict {
+    Solved,
+    /// There was nothing, or it is wrong.
+    Unsolved(&'static str),
+    /// Nobody can tell: the browser could not load the challenge, or the provider does not judge it.
+    Unavailable,
+}
+
+impl Admitted<'_> {
+    /// Does the operation's work, and counts the request at the same time.
+    pub async fn beside<T>(self, work: impl Future<Output = T>) -> T {
+        tokio::join!(work, self.count()).0
+    }
+
+    async fn count(&self) {
+        self.app.store.count_usual(self.project, &self.tallies).await;
+    }
+}
+
+/// How often requests came from a place and for a project.
+pub async fn tallies(app: &App, project: &Project, place: &Place) -> Result<Vec<Tally>, store::Error> {
+    let usual = usual(&app.settings.limits, &project.config.bot_challenge, place.ip, app.clock.now());
+    app.store.tallies(&project.id, usual).await
+}
+
+/// How far above its usual rate the most conspicuous of some is: 0 for none.
+pub fn excess(tallies: &[Tally]) -> u32 {
+    tallies.iter().map(Tally::excess).max().unwrap_or_default()
+}
+
+impl<'a> Check<'a> {
+    /// A request of a client. The servers of a project are trusted to know whom they act for.
+    pub fn of<L>(app: &'a App, access: &'a Access<L>, operation: Guarded) -> Self {
+        let check = Self::at(app, &access.project, &access.place, operation);
+        if access.level >= Level::Server { Self { policy: Policy::Off, ..check } } else { check }
+    }
+
+    /// A request without the headers of an access.
+    pub fn at(app: &'a App, project: &'a Project, place: &'a Place, operation: Guarded) -> Self {
+        Self { app, project, place, policy: project.config.bot_challenge.policy(operation), operation }
+    }
+
+    /// Lets the request through, or asks for a challenge.
+    pub async fn admit(self, presented: Presented) -> Result<Admitted<'a>, Error> {
+        let none = Admitted { app: self.app, project: &self.project.id, tallies: Vec::new() };
+        if self.policy == Policy::Off {
+            return Ok(none);
+        }
+        let tallies = tallies(self.app, self.project, self.place).await?;
+        let excess = excess(&tallies);
+        let admitted = Admitted { tallies, ..none };
+        if self.policy == Policy::WhenSuspicious && excess == 0 {
+            return Ok(admitted);
+        }
+        let refused = match self.judge(&presented, excess).await? {
+            Verdict::Solved => return Ok(admitted),
+            Verdict::Unavailable if self.policy == Policy::WhenSuspicious && self.excuse().await? => return Ok(admitted),
+            Verdict::Unavailable => failed("the bot challenge cannot be checked at the moment; try again in a few minutes"),
+            Verdict::Unsolved(reason) if presented.phase == Some(BotChallengePhase::Visible) => failed(reason),
+            // The app shows the challenge, and sends the request again.
+            Verdict::Unsolved(_) => KnownError::BotChallengeRequired,
+        };
+        // A flood stays one for as long as it goes on.
+        admitted.count().await;
+        Err(refused.into())
+    }
+
+    async fn judge(&self, presented: &Presented, excess: u32) -> Result<Verdict, Error> {
+        let token = presented.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
+        let Some(token) = token else {
+            return Ok(presented.unavailable.map_or(Verdict::Unsolved("the bot challenge was not solved"), |_| Verdict::Unavailable));
+        };
+        match self.project.config.bot_challenge.provider {
+            ChallengeProvider::Off => Ok(Verdict::Solved),
+            ChallengeProvider::Turnstile => self.judge_turnstile(token).await,
+            ChallengeProvider::Altcha => self.judge_altcha(token, excess).await,
+        }
+    }
+
+    /// Cloudflare takes a token once. The address is not sent along: a browser may have another one there (IPv4 and IPv6).
+    async fn judge_turnstile(&self, token: &str) -> Result<Verdict, Error> {
+        let Some(Turnstile { site_key, secret_key }) = &self.project.config.bot_challenge.turnstile else {
+            return Ok(Verdict::Unavailable);
+        };
+        if token.len() > turnstile::MAX_TOKEN {
+            return Ok(Verdict::Unsolved("the token of the bot challenge is not one"));
+        }
+        let secret = self.app.sealer.open(&Turnstile::secret_owner(self.project.id.as_str(), site_key), secret_key)?;
+        let once = self.app.entropy.uuid().to_string();
+        let form = [("secret", secret.expose_secret()), ("response", token), ("idempotency_key", &once)];
+        let answer = match Outgoing::new(&self.app.settings).post(turnstile::ENDPOINT, &form, None).await {
+            Ok((_, answer)) => serde_json::from_value::<turnstile::Answer>(answer).map_err(|error| error.to_string()),
+            Err(fault) => Err(fault.to_string()),
+        };
+        let reason = match answer.map(|answer| answer.judge(self.operation, &self.project.redirects(), self.app.clock.now())) {
+            Ok(Ok(())) => return Ok(Verdict::Solved),
+            Ok(Err(reason @ Rejected::Token(_))) => {
+                tracing::info!(%reason, project = %self.project.id, "a bot challenge is not solved");
+                return Ok(Verdict::Unsolved("the bot challenge was not solved, or too long ago; solve it again"));
+            }
+            Ok(Err(Rejected::Unjudged(codes))) => codes,
+            Err(reason) => reason,
+        };
+        tracing::warn!(reason, project = %self.project.id, "Turnstile does not judge a token");
+        Ok(Verdict::Unavailable)
+    }
+
+    /// A solution is used up by being looked at, whatever becomes of the request.
+    async fn judge_altcha(&self, token: &str, excess: u32) -> Result<Verdict, Error> {
+        let now = self.app.clock.now();
+        let solution = match Solution::read(token, &self.app.challenge_key, &self.project.id, now) {
+            Ok(solution) => solution,
+            Err(reason) => return Ok(Verdict::Unsolved(reason.message())),
+        };
+        if solution.level < altcha::least_level(excess) {
+            return Ok(Verdict::Unsolved("the bot challenge was made in calmer times; solve another one"));
+        }
+        let is_first = self.app.store.spend_challenge(&self.project.id, &solution.id, solution.forgotten_at()).await?;
+        Ok(if is_first { Verdict::Solved } else { Verdict::Unsolved("the solution of the bot challenge was used before") })
+    }
+
+    /// Lets a few through whose challenge nobody can judge: of a network first, so that one network does not use up what is the
+    /// project's.
+    async fn excuse(&self) -> Result<bool, Error> {
+        let subjects =
+            [(Rule::ChallengeUnavailableNetwork, Subject::network(self.place.ip)), (Rule::ChallengeUnavailableProject, Subject::project())];
+        for (rule, subject) in subjects {
+            let Some(counter) = self.app.settings.limits.counter(rule, &subject, self.app.clock.now()) else { return Ok(false) };
+            match self.app.store.count(&self.project.id, &counter).await {
+                Ok(()) => {}
+                Err(store::Error::Limited(_)) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn failed(message: &str) -> KnownError {
+    KnownError::BotChallengeFailed { message: message.to_owned() }
+}

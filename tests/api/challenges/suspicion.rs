@@ -1,0 +1,133 @@
+//! Who is suspicious: an address, a network or a project above its usual rate, and nobody else.
+
+use jiff::SignedDuration;
+use serde_json::json;
+use shared::model::limit::{Limits, Rate, Rule};
+use support::{TestApp, refused};
+
+use super::*;
+
+const UNAVAILABLE: &str = r#"{ "bot_challenge_unavailable": "true" }"#;
+
+/// A project that asks for proof of work when somebody is suspicious.
+async fn start(limits: Limits) -> TestApp {
+    let app = TestApp::start_with(limits).await;
+    guard(&app, json!({ "provider": "altcha" })).await;
+    app
+}
+
+fn rate(rule: Rule, quota: u32) -> Limits {
+    Limits::off().with(rule, Some(Rate::new(quota, 3600)))
+}
+
+/// The status of a request for a code to another address each time.
+async fn send(app: &TestApp, address: &str, number: usize) -> u16 {
+    let answer = at(app.client(), address).post(SEND, code_for(&format!("user{number}@example.com"), json!({}))).await;
+    if answer.status() != 200 {
+        assert_required(&answer);
+    }
+    answer.status()
+}
+
+#[tokio::test]
+async fn an_address_above_its_usual_rate_is_asked_and_its_neighbours_are_not() {
+    let app = start(rate(Rule::ChallengeUsualAddress, 3)).await;
+    for number in 0..3 {
+        assert_eq!(send(&app, "203.0.113.7", number).await, 200);
+    }
+    assert_eq!(send(&app, "203.0.113.7", 3).await, 409);
+    assert_eq!(send(&app, "203.0.113.8", 4).await, 200);
+    // All operations count together.
+    assert_required(&at(app.client(), "203.0.113.7").post(SIGN_UP, account_of("ada@example.com", json!({}))).await);
+}
+
+#[tokio::test]
+async fn a_network_above_its_usual_rate_is_asked_and_others_are_not() {
+    let app = start(rate(Rule::ChallengeUsualNetwork, 3)).await;
+    for (network, other) in [("203.0.113.", "203.0.114.7"), ("2001:db8:1:", "2001:db8:2::7")] {
+        let address = |number: usize| if network.ends_with(':') { format!("{network}{number}::7") } else { format!("{network}{number}") };
+        for number in 1..4 {
+            assert_eq!(send(&app, &address(number), number).await, 200, "{}", address(number));
+        }
+        assert_eq!(send(&app, &address(9), 9).await, 409);
+        assert_eq!(send(&app, other, 10).await, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_project_above_its_usual_rate_asks_everybody_until_the_flood_is_over_and_another_project_nobody() {
+    let app = start(Limits::off()).await;
+    usual(&app, 3).await;
+    for number in 0..3 {
+        assert_eq!(send(&app, &format!("203.0.{number}.7"), number).await, 200);
+    }
+    assert_eq!(send(&app, "198.51.100.1", 3).await, 409);
+    // Who has an account is asked as well: the answer must not tell the two apart.
+    assert_eq!(send(&app, "198.51.100.2", 0).await, 409);
+    let other = app.another_project().await;
+    assert_eq!(app.client_of(&other).post(SIGN_UP, account_of("ada@example.com", json!({}))).await.status(), 200);
+    // It ends in two hours at most, and not at the edge of a window.
+    app.advance(SignedDuration::from_mins(30));
+    assert_eq!(send(&app, "198.51.100.3", 4).await, 409);
+    app.advance(SignedDuration::from_mins(120));
+    assert_eq!(send(&app, "198.51.100.3", 4).await, 200);
+}
+
+#[tokio::test]
+async fn requests_at_once_are_all_counted() {
+    let app = start(Limits::off()).await;
+    usual(&app, 8).await;
+    let statuses = futures_util::future::join_all((0..8).map(|number| send(&app, "198.51.100.1", number))).await;
+    assert_eq!(statuses, [200; 8]);
+    assert_eq!(send(&app, "203.0.113.7", 9).await, 409);
+}
+
+#[tokio::test]
+async fn a_request_that_claims_to_have_no_challenge_available_is_let_through_a_few_times() {
+    let limits = rate(Rule::ChallengeUnavailableNetwork, 2).with(Rule::ChallengeUnavailableProject, Some(Rate::new(3, 3600)));
+    let app = start(limits).await;
+    usual(&app, 1).await;
+    assert_eq!(send(&app, "203.0.113.7", 0).await, 200);
+    let claim = async |address: &str, number: usize| {
+        let body = code_for(&format!("claimed{number}@example.com"), serde_json::from_str(UNAVAILABLE).unwrap());
+        at(app.client(), address).post(SEND, body).await
+    };
+    for number in 0..2 {
+        assert_eq!(claim("203.0.113.7", number).await.status(), 200);
+    }
+    assert_failed(&claim("203.0.113.99", 2).await);
+    assert_eq!(claim("198.51.100.1", 3).await.status(), 200);
+    for number in 4..20 {
+        assert_failed(&claim(&format!("198.51.{number}.1"), number).await);
+    }
+    assert!(app.mails("claimed4@example.com").await.is_empty());
+}
+
+#[tokio::test]
+async fn where_limits_are_off_no_claim_lets_a_suspicious_request_through() {
+    let app = start(Limits::off()).await;
+    usual(&app, 1).await;
+    assert_eq!(send(&app, "203.0.113.7", 0).await, 200);
+    let body = code_for("ada@example.com", serde_json::from_str(UNAVAILABLE).unwrap());
+    assert_failed(&app.client().post(SEND, body).await);
+}
+
+#[tokio::test]
+async fn a_project_without_a_challenge_counts_nothing_for_one() {
+    let app = TestApp::start_with(rate(Rule::ChallengeUsualAddress, 1)).await;
+    app.recorder.clear();
+    for number in 0..3 {
+        assert_eq!(send(&app, "203.0.113.7", number).await, 200);
+    }
+    assert!(app.recorder.writes().iter().all(|(_, body)| !body.contains("\"L#")));
+}
+
+#[tokio::test]
+async fn a_count_that_cannot_be_written_stops_nobody() {
+    let app = start(rate(Rule::ChallengeUsualAddress, 10)).await;
+    // After the transaction that writes the mail.
+    app.recorder.break_writes(1, 2, refused("AccessDeniedException"));
+    assert_eq!(send(&app, "203.0.113.7", 0).await, 200);
+    assert!(app.recorder.is_done());
+    assert_eq!(app.mails("user0@example.com").await.len(), 1);
+}

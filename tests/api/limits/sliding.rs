@@ -1,0 +1,111 @@
+//! Windows slide: a burst is no larger than the quota wherever a window ends.
+
+use jiff::SignedDuration;
+use serde_json::json;
+use shared::model::limit::{Limits, Rate, Rule};
+use support::TestApp;
+
+use super::*;
+
+const RATE: Rate = Rate::new(4, 600);
+
+/// A service under one rule, whose window of the subject has just begun: the quota of the one before is used up, and the wait is over.
+async fn full<F: Future<Output = Answer>>(app: &TestApp, send: impl FnMut(usize) -> F) {
+    let (let_through, refused) = exhaust(send).await;
+    assert_eq!(let_through, 4);
+    let seconds: i64 = refused.header("retry-after").unwrap().parse().unwrap();
+    app.advance(SignedDuration::from_secs(seconds));
+}
+
+/// How many are let through by now.
+async fn room<F: Future<Output = Answer>>(send: impl FnMut(usize) -> F) -> (usize, i64) {
+    let (let_through, refused) = exhaust(send).await;
+    (let_through, refused.header("retry-after").unwrap().parse().unwrap())
+}
+
+#[tokio::test]
+async fn whoever_waits_as_long_as_it_is_told_is_let_through_again() {
+    let app = TestApp::start_with(only(Rule::SignIn, 4, 600)).await;
+    let client = app.client();
+    let (_, refused) = exhaust(|number| client.post(SIGN_IN, nobody(number))).await;
+    let seconds = assert_refused(&refused, "sign-in", RATE);
+    app.advance(SignedDuration::from_secs(seconds - 1));
+    assert_refused(&client.post(SIGN_IN, nobody(0)).await, "sign-in", RATE);
+    app.advance(SignedDuration::from_secs(1));
+    assert!(!is_refused(&client.post(SIGN_IN, nobody(0)).await));
+}
+
+#[tokio::test]
+async fn an_address_does_not_get_twice_the_quota_where_a_window_ends() {
+    let app = TestApp::start_with(only(Rule::SignIn, 4, 600)).await;
+    let client = app.client();
+    let send = |number: usize| client.post(SIGN_IN, nobody(number));
+    full(&app, send).await;
+    let (let_through, seconds) = room(send).await;
+    assert_eq!(let_through, 1);
+    app.advance(SignedDuration::from_secs(seconds));
+    assert!(!is_refused(&send(0).await));
+    // After a window without a request everything is as at the beginning.
+    app.advance(SignedDuration::from_secs(1200));
+    assert_eq!(room(send).await.0, 4);
+}
+
+#[tokio::test]
+async fn the_servers_of_a_project_do_not_get_twice_the_quota_where_a_window_ends() {
+    let app = TestApp::start_with(only(Rule::CodeServer, 4, 600)).await;
+    let server = app.server();
+    let send = |_| server.post(CHECK, json!({ "code": "0".repeat(45) }));
+    full(&app, send).await;
+    assert_eq!(room(send).await.0, 1);
+}
+
+#[tokio::test]
+async fn guesses_at_a_password_are_not_twice_as_many_where_a_window_ends() {
+    let app = TestApp::start_with(only(Rule::SignInFailures, 4, 600)).await;
+    app.sign_up("ada@example.com").await;
+    let client = app.client();
+    let guess = |_| client.post(SIGN_IN, json!({ "email": "ada@example.com", "password": "wrong horse battery" }));
+    full(&app, guess).await;
+    assert_eq!(room(guess).await.0, 1);
+    // The right one waits as well, and for no longer than it is told.
+    let right = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    let refused = client.post(SIGN_IN, right.clone()).await;
+    let seconds = assert_refused(&refused, "sign-in", RATE);
+    app.advance(SignedDuration::from_secs(seconds));
+    assert_eq!(client.post(SIGN_IN, right).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_recipient_does_not_get_twice_as_many_mails_where_a_window_ends() {
+    let app = TestApp::start_with(only(Rule::SendCodeRecipient, 4, 600)).await;
+    app.sign_up("ada@example.com").await;
+    let client = app.client();
+    for email in ["ada@example.com", "nobody@example.com"] {
+        let send = |_| client.post(SEND_RESET, reset_of(email));
+        full(&app, send).await;
+        assert_eq!(room(send).await.0, 1, "{email}");
+    }
+}
+
+#[tokio::test]
+async fn uses_of_a_refresh_token_are_not_twice_as_many_where_a_window_ends() {
+    let app = TestApp::start_with(only(Rule::Token, 4, 600)).await;
+    let ada = app.sign_up("ada@example.com").await;
+    let client = app.signed_in(&ada);
+    let refresh = |_| client.post(REFRESH, json!({}));
+    full(&app, refresh).await;
+    assert_eq!(room(refresh).await.0, 1);
+}
+
+#[tokio::test]
+async fn a_process_that_has_refused_does_not_ask_the_table_again_until_the_wait_is_over() {
+    let app = TestApp::start_with(Limits::off().with(Rule::SignIn, Some(RATE))).await;
+    let client = app.client();
+    let (_, refused) = exhaust(|number| client.post(SIGN_IN, nobody(number))).await;
+    let seconds = assert_refused(&refused, "sign-in", RATE);
+    app.recorder.clear();
+    app.advance(SignedDuration::from_secs(1));
+    let again = client.post(SIGN_IN, nobody(0)).await;
+    assert_eq!(assert_refused(&again, "sign-in", RATE), seconds - 1);
+    assert!(app.recorder.calls().iter().all(|(operation, _)| operation == "BatchGetItem"), "{:?}", app.recorder.calls());
+}

@@ -1,0 +1,111 @@
+//! What does not exist costs whoever makes it up, and leaves nothing of each behind.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use shared::model::limit::{Limits, Rule};
+use support::TestApp;
+
+use super::*;
+
+const UNKNOWN_PROJECT: &str = "11111111-2222-4333-8444-555555555555";
+
+/// A service with the standard limits, whose calls so far are forgotten.
+async fn standard() -> TestApp {
+    let app = TestApp::start_with(Limits::standard()).await;
+    app.recorder.clear();
+    app
+}
+
+/// The partitions that were written since.
+fn written(app: &TestApp) -> BTreeSet<String> {
+    let key = |body: &str| {
+        let body: Value = serde_json::from_str(body).unwrap();
+        [&body["Key"], &body["Item"]].iter().find_map(|item| item["pk"]["S"].as_str().map(str::to_owned))
+    };
+    let calls = app.recorder.calls();
+    let (transactions, writes): (Vec<_>, Vec<_>) = calls
+        .iter()
+        .filter(|(operation, _)| !operation.contains("Get") && operation != "Query")
+        .partition(|(name, _)| name.starts_with("Transact"));
+    assert!(transactions.is_empty(), "{transactions:?}");
+    writes.iter().filter_map(|(_, body)| key(body)).collect()
+}
+
+/// Sends made-up ones until they are refused: how many were let through.
+async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &str, mut send: impl FnMut(usize) -> F) -> BTreeSet<String> {
+    for number in 0..rule.standard().quota as usize {
+        assert_eq!(send(number).await.code(), code, "{number}");
+    }
+    for number in 1000..1100 {
+        let refused = send(number).await;
+        assert_refused(&refused, rule.limit().name(), rule.standard());
+    }
+    written(app)
+}
+
+#[tokio::test]
+async fn refresh_tokens_that_nobody_has_are_refused_and_leave_one_item() {
+    let app = standard().await;
+    let token = |number: usize| format!("{number:045}");
+    let refresh = |number| {
+        let client = app.client().with("x-stack-refresh-token", &token(number));
+        async move { client.post(REFRESH, json!({})).await }
+    };
+    let written = made_up(&app, Rule::TokenUnknown, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED", refresh).await;
+    assert_eq!(written.len(), 1, "{written:?}");
+    // Whoever has one is not kept from it, at the same address.
+    let ada = app.sign_up("ada@example.com").await;
+    assert_eq!(app.signed_in(&ada).post(REFRESH, json!({})).await.status(), 200);
+}
+
+#[tokio::test]
+async fn grants_that_nobody_has_are_refused_and_leave_one_item() {
+    let app = standard().await;
+    let exchange = |number: usize| {
+        let body =
+            json!({ "grant_type": "refresh_token", "client_id": app.project_id().as_str(), "refresh_token": format!("{number:045}") });
+        let client = app.anonymous();
+        async move { client.post(TOKEN, body).await }
+    };
+    let written = made_up(&app, Rule::TokenUnknown, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED", exchange).await;
+    assert_eq!(written.len(), 1, "{written:?}");
+}
+
+#[tokio::test]
+async fn keys_that_open_nothing_are_refused_and_leave_one_item() {
+    let app = standard().await;
+    let ask = |number: usize| {
+        let server = app.server().with("x-stack-secret-server-key", &format!("ssk_{number:045}"));
+        async move { server.delete("/api/v1/auth/sessions/018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81").await }
+    };
+    let written = made_up(&app, Rule::Unproved, "INVALID_SECRET_SERVER_KEY", ask).await;
+    assert_eq!(written.len(), 1, "{written:?}");
+    // Whoever has a key is not kept from using it.
+    assert_eq!(app.server().get("/api/v1/users").await.status(), 200);
+}
+
+#[tokio::test]
+async fn projects_that_nobody_has_made_are_refused_and_leave_nothing() {
+    let app = standard().await;
+    let ask = |number: usize| {
+        let client = app.client().with("x-stack-project-id", &UNKNOWN_PROJECT.replace("55555", &format!("{number:05}")));
+        async move { client.post(SIGN_IN, nobody(number)).await }
+    };
+    let written = made_up(&app, Rule::Unproved, "CURRENT_PROJECT_NOT_FOUND", ask).await;
+    assert!(written.is_empty(), "{written:?}");
+    assert!(!is_refused(&app.client().post(SIGN_IN, nobody(0)).await));
+}
+
+#[tokio::test]
+async fn clients_of_projects_that_nobody_has_made_leave_nothing_in_oauth() {
+    let app = standard().await;
+    let exchange = |number: usize| {
+        let id = UNKNOWN_PROJECT.replace("55555", &format!("{number:05}"));
+        let body = json!({ "grant_type": "refresh_token", "client_id": id, "refresh_token": "0".repeat(45) });
+        let client = app.anonymous();
+        async move { client.post(TOKEN, body).await }
+    };
+    let written = made_up(&app, Rule::Unproved, "INVALID_OAUTH_CLIENT_ID_OR_SECRET", exchange).await;
+    assert!(written.is_empty(), "{written:?}");
+}

@@ -1,0 +1,114 @@
+//! What stands in for Cloudflare Turnstile: it gives tokens as its widget does, and checks them as `siteverify` does, once each.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::extract::{Form, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use http::StatusCode;
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use crate::TestApp;
+
+pub const SITE_KEY: &str = "0x4AAAAAAA-site";
+pub const SECRET_KEY: &str = "0x4AAAAAAA-secret:+100%";
+
+/// How Cloudflare fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    Down,
+    Slow,
+    Garbage,
+    Redirects,
+    /// It knows no such secret key.
+    UnknownSecret,
+    InternalError,
+}
+
+/// A Turnstile that answers until it is dropped.
+pub struct Turnstile {
+    pub url: String,
+    inner: Arc<Mutex<Inner>>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Inner {
+    fault: Option<Fault>,
+    /// What is said of each token that is not used up.
+    tokens: HashMap<String, Value>,
+    given: usize,
+    /// The forms that were sent.
+    asked: Vec<HashMap<String, String>>,
+}
+
+impl Turnstile {
+    pub async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let inner = Arc::<Mutex<Inner>>::default();
+        let router =
+            Router::new().route("/challenges.cloudflare.com/turnstile/v0/siteverify", post(siteverify)).with_state(Arc::clone(&inner));
+        let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url, inner, server }
+    }
+
+    /// A visitor solves the widget on a page at `localhost`; `fields` are in place of what is said of the token then.
+    pub fn solve(&self, app: &TestApp, action: &str, fields: Value) -> String {
+        let mut answer = json!({
+            "success": true, "challenge_ts": app.now().to_string(), "hostname": "localhost", "action": action, "error-codes": [], "cdata": "",
+        });
+        answer.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let mut inner = self.inner.lock().unwrap();
+        inner.given += 1;
+        let token = format!("0.token-{}", inner.given);
+        inner.tokens.insert(token.clone(), answer);
+        token
+    }
+
+    pub fn misbehave(&self, fault: Option<Fault>) {
+        self.inner.lock().unwrap().fault = fault;
+    }
+
+    /// The forms that were sent since the last call.
+    pub fn asked(&self) -> Vec<HashMap<String, String>> {
+        std::mem::take(&mut self.inner.lock().unwrap().asked)
+    }
+}
+
+impl Drop for Turnstile {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn siteverify(State(inner): State<Arc<Mutex<Inner>>>, Form(form): Form<HashMap<String, String>>) -> Response {
+    let fault = {
+        let mut inner = inner.lock().unwrap();
+        inner.asked.push(form.clone());
+        inner.fault
+    };
+    let refused = |code: &str| Json(json!({ "success": false, "error-codes": [code], "messages": [] })).into_response();
+    match fault {
+        Some(Fault::Down) => return StatusCode::BAD_GATEWAY.into_response(),
+        Some(Fault::Slow) => tokio::time::sleep(Duration::from_secs(5)).await,
+        Some(Fault::Garbage) => return "<html>not JSON</html>".into_response(),
+        Some(Fault::Redirects) => return Redirect::temporary("/elsewhere").into_response(),
+        Some(Fault::UnknownSecret) => return refused("invalid-input-secret"),
+        Some(Fault::InternalError) => return refused("internal-error"),
+        None => {}
+    }
+    if form.get("secret").is_none_or(|secret| secret != SECRET_KEY) {
+        return refused("invalid-input-secret");
+    }
+    let token = form.get("response").map_or("", String::as_str);
+    match inner.lock().unwrap().tokens.remove(token) {
+        Some(answer) => Json(answer).into_response(),
+        None if token.starts_with("0.token-") => refused("timeout-or-duplicate"),
+        None => refused("invalid-input-response"),
+    }
+}
