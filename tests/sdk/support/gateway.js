@@ -12,14 +12,15 @@ const LABELS = {
   "Internal client": "internalClientKey",
   "Internal server": "internalServerKey",
   "Internal admin": "internalAdminKey",
+  "DynamoDB": "table",
 };
 
-/** Starts a gateway; `settings` are variables of its environment. */
-export async function startGateway(settings = {}) {
+/** Starts a gateway; `settings` are variables of its environment, and `options` those of its command. */
+export async function startGateway(settings = {}, options = []) {
   const binary = process.env.GATEWAY;
   if (!binary) throw new Error("GATEWAY is not set: these tests are started by tests/sdk/run");
   if (process.env.DEPLOYMENT) return newProject(binary, settings);
-  const child = spawn(binary, ["serve", "--memory", "--listen", "127.0.0.1:0"], {
+  const child = spawn(binary, ["serve", "--memory", "--listen", "127.0.0.1:0", ...options], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...settings },
   });
@@ -28,23 +29,28 @@ export async function startGateway(settings = {}) {
   const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
   let log = "";
   child.stderr.on("data", (text) => { log += text; });
-  const printed = await readStart(child, () => log);
+  const printed = await readStart(child, options.includes("--dynamodb-port") ? "table" : "internalAdminKey", () => log);
   return { ...printed, mails: `${printed.url}/inbox/api/messages`, stop: () => stop(child, exited, () => log) };
 }
 
 /** Lets people sign up at the project `internal`, as its operator. */
-export async function openInternal({ url, internalAdminKey }) {
+export function openInternal({ url, internalAdminKey }) {
+  return configure({ url, projectId: "internal", superSecretAdminKey: internalAdminKey }, { sign_up_enabled: true });
+}
+
+/** Changes settings of a project, as its administrator. */
+export async function configure({ url, projectId, superSecretAdminKey }, config) {
   const answer = await fetch(`${url}/api/v1/internal/projects/current`, {
     method: "PATCH",
     headers: {
       "content-type": "application/json",
       "x-stack-access-type": "admin",
-      "x-stack-project-id": "internal",
-      "x-stack-super-secret-admin-key": internalAdminKey,
+      "x-stack-project-id": projectId,
+      "x-stack-super-secret-admin-key": superSecretAdminKey,
     },
-    body: JSON.stringify({ config: { sign_up_enabled: true } }),
+    body: JSON.stringify({ config }),
   });
-  if (answer.status !== 200) throw new Error(`sign-up cannot be opened: ${answer.status} ${await answer.text()}`);
+  if (answer.status !== 200) throw new Error(`the project cannot be configured: ${answer.status} ${await answer.text()}`);
 }
 
 /** A project in the table of the deployment, whose settings are what they are. */
@@ -65,8 +71,8 @@ function newProject(binary, settings) {
   };
 }
 
-/** The lines of the start: the URL, then a label and a value each. */
-function readStart(child, log) {
+/** The lines of the start: the URL, then a label and a value each, until `last` is known. */
+function readStart(child, last, log) {
   const found = {};
   return new Promise((resolve, reject) => {
     const lines = createInterface({ input: child.stdout });
@@ -75,7 +81,7 @@ function readStart(child, log) {
       const [, label, value] = line.match(/^ {2}(\S+(?: \S+)?) {2,}(\S+)$/) ?? [];
       if (url) found.url = url[1];
       if (LABELS[label]) found[LABELS[label]] = value;
-      if (found.internalAdminKey) resolve(found);
+      if (found[last]) resolve(found);
     });
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`the gateway ended at its start with ${code}: ${log()}`)));

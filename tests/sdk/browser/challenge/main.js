@@ -1,0 +1,46 @@
+// An app whose project asks for proof of work: by the SDK, and by a form of its own.
+
+import "./turnstile.js";
+
+const { challengeUrl, ...config } = await (await fetch("/config.json")).json();
+// A bundler puts the variables of the build here.
+globalThis.process ??= { env: { NEXT_PUBLIC_STACK_BOT_CHALLENGE_SITE_KEY: challengeUrl } };
+const { StackClientApp } = await import("sdk");
+const app = new StackClientApp({
+  ...config,
+  tokenStore: "memory",
+  redirectMethod: "none",
+  devTool: false,
+  analytics: { enabled: false },
+});
+
+const element = (id) => document.getElementById(id);
+element("widget").setAttribute("challenge", challengeUrl);
+
+function onSubmit(id, call) {
+  element(id).onsubmit = async (event) => {
+    event.preventDefault();
+    try {
+      const result = await call(Object.fromEntries(new FormData(event.target)));
+      element("outcome").textContent = result.status === "error" ? result.error.errorCode : result.status;
+    } catch (error) {
+      element("outcome").textContent = `${error}`;
+    }
+  };
+}
+
+onSubmit("sign-up", ({ email, password }) => app.signUpWithCredential({ email, password, noVerificationCallback: true, noRedirect: true }));
+onSubmit("own", async ({ email, password, altcha }) => {
+  const answer = await fetch(`${config.baseUrl}/api/v1/auth/password/sign-up`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "x-service-access-type": "client",
+      "x-service-project-id": config.projectId,
+      "x-service-publishable-client-key": config.publishableClientKey,
+    },
+    body: JSON.stringify({ email, password, bot_challenge_token: altcha, bot_challenge_phase: "visible" }),
+  });
+  return answer.ok ? { status: "ok" } : { status: "error", error: { errorCode: (await answer.json()).code } };
+});
+document.body.dataset.ready = "yes";

@@ -1,0 +1,99 @@
+// Pages of other sites, and names that other people's DNS leads here: they get nothing from a gateway's pages, its inbox or its table.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+
+import { startGateway } from "../support/gateway.js";
+import { launch } from "./chromium.js";
+
+const PATHS = ["/", "/inbox", "/outbox", "/inbox/api/messages", "/inbox/api/messages?limit=1"];
+const SECRET = /ssk_|sak_|pck_/;
+let gateway, browser, site;
+
+before(async () => {
+  gateway = await startGateway({}, ["--dynamodb-port", "0"]);
+  // Every name but localhost leads here, as the DNS of an attacker would have it once a page is loaded.
+  browser = await launch(["--host-resolver-rules=MAP * 127.0.0.1, EXCLUDE localhost"]);
+  site = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html><title>evil</title>"));
+  await new Promise((done) => site.listen(0, "127.0.0.1", done));
+});
+after(async () => {
+  await browser?.close();
+  site?.close();
+  await gateway?.stop();
+});
+
+async function open(t, url) {
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const page = await context.newPage();
+  const answer = await page.goto(url);
+  return { page, answer };
+}
+
+/** What a page gets by `fetch`: the status and the text, or that it gets nothing. */
+const got = (page, url, options) =>
+  page.evaluate(async ([url, options]) => {
+    try {
+      const answer = await fetch(url, options);
+      return { status: answer.status, type: answer.type, text: await answer.text() };
+    } catch {
+      return "nothing";
+    }
+  }, [url, options ?? {}]);
+
+const port = (url) => new URL(url).port;
+
+test("a page of another site reads nothing and changes nothing", async (t) => {
+  const { page } = await open(t, `http://evil.test:${site.address().port}/`);
+  for (const host of ["localhost", "127.0.0.1", "evil.test"]) {
+    for (const path of PATHS) {
+      const url = `http://${host}:${port(gateway.url)}${path}`;
+      const answer = await got(page, url);
+      // Programs are told that there is nothing at `/`, as at every path without an operation.
+      assert.ok(answer === "nothing" || (path === "/" && answer.status === 404 && !SECRET.test(answer.text)), `${url}: ${JSON.stringify(answer)}`);
+      assert.deepEqual(await got(page, url, { mode: "no-cors" }), { status: 0, type: "opaque", text: "" }, url);
+      const deleted = await got(page, url, { method: "DELETE" });
+      assert.ok(deleted === "nothing" || [403, 404, 405].includes(deleted.status), `${url}: ${JSON.stringify(deleted)}`);
+    }
+    const table = `http://${host}:${port(gateway.table)}/`;
+    const headers = { "content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.Scan" };
+    const body = JSON.stringify({ TableName: "gatelet" });
+    assert.equal(await got(page, table, { method: "POST", headers, body }), "nothing", table);
+    assert.deepEqual(await got(page, table, { method: "POST", mode: "no-cors", body }), { status: 0, type: "opaque", text: "" }, table);
+  }
+});
+
+test("a form and a frame of another site are shown nothing", async (t) => {
+  const { page } = await open(t, `http://evil.test:${site.address().port}/`);
+  for (const path of ["/", "/inbox", "/outbox"]) {
+    await page.setContent(`<iframe name="inside" src="${gateway.url}${path}"></iframe>`, { waitUntil: "load" });
+    const inside = await page.frames()[1]?.content().catch(() => "") ?? "";
+    // The browser may show a page of its own instead, which is long.
+    assert.ok(!SECRET.test(inside) && !/Gatelet|Inbox|Outbox/.test(inside), path);
+  }
+  await page.setContent(`<form method="post" action="${gateway.url}/inbox"><input name="all" value="1"><button>Go</button></form>`);
+  const [answer] = await Promise.all([page.waitForNavigation(), page.click("button")]);
+  assert.equal(answer.status(), 403);
+});
+
+test("a name that leads here is refused by every page and by the table", async (t) => {
+  for (const path of PATHS) {
+    const { page, answer } = await open(t, `http://rebound.test:${port(gateway.url)}${path}`);
+    assert.ok([403, 404].includes(answer.status()), `${path}: ${answer.status()}`);
+    assert.doesNotMatch(await page.content(), SECRET, path);
+  }
+  // The document is of the gateway's own port, so the page may ask it what it likes.
+  const { page } = await open(t, `http://rebound.test:${port(gateway.url)}/docs`);
+  for (const path of PATHS) {
+    const { status, text } = await got(page, path);
+    assert.ok([403, 404].includes(status), `${path}: ${status}`);
+    assert.doesNotMatch(text, SECRET, path);
+  }
+  const rebound = await open(t, `http://rebound.test:${port(gateway.table)}/`);
+  assert.ok(rebound.answer.status() >= 400, `the table: ${rebound.answer.status()}`);
+  const headers = { "content-type": "application/x-amz-json-1.0", "x-amz-target": "DynamoDB_20120810.Scan" };
+  const scan = await got(rebound.page, "/", { method: "POST", headers, body: JSON.stringify({ TableName: "gatelet" }) });
+  assert.ok(scan.status >= 400 && !scan.text.includes("Items"), JSON.stringify(scan));
+});
