@@ -38,6 +38,10 @@ CHROMIUM = f"""
 [ -x "$CHROMIUM" ] || {{ {APT} --no-install-recommends chromium; }} ||
     {{ echo "Chromium cannot be installed here: install it, and set CHROMIUM to its path" >&2; exit 1; }}
 """
+PROXIES = f"""
+command -v nginx >/dev/null && command -v caddy >/dev/null || {{ {APT} --no-install-recommends nginx-light caddy; }}
+tests/abuse/run
+"""
 DENY = f"""
 [ "$({TOOLS}/cargo-deny/bin/cargo-deny --version 2>/dev/null)" = "cargo-deny {CARGO_DENY}" ] ||
     cargo install --quiet --locked --debug --root {TOOLS}/cargo-deny cargo-deny@{CARGO_DENY}
@@ -70,18 +74,19 @@ def checks(long):
         Check("lints", "cargo clippy --workspace --all-targets --quiet -- -D warnings", after=["build"], cores=ALL, builds=True),
         Check("tests", "cargo test --workspace", after=["build"], cores=ALL, builds=True),
         Check("release build", "tests/lambda/run build", after=["build", "python tools"], cores=ALL, builds=True),
-        # From here on by length, so that the last to end is a short one.
-        Check("rehearsal", "tests/deploy/run", after=["build"]),
+        # From here on by length, so that the last to end is a short one. Half a core: what waits for most of its time.
+        Check("rehearsal", "tests/deploy/run", after=["build"], cores=0.5),
         Check("schemathesis", schemathesis, after=["build", "python tools"]),
-        Check("functions", "tests/lambda/run events", after=["build", "python tools"]),
-        Check("sdk", "tests/sdk/run", after=["build", "node packages"]),
-        Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"]),
-        Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"]),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "node packages"]),
+        Check("functions", "tests/lambda/run events", after=["build", "python tools"], cores=0.5),
+        Check("sdk", "tests/sdk/run", after=["build", "node packages"], cores=0.5),
+        Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"], cores=0.5),
+        Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "node packages"], cores=0.5),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
-        Check("packaging", "tests/packaging/run", after=["node packages"]),
-        Check("ses", "tests/ses/run", after=["build"]),
-        Check("mail server", "tests/smtp/run", after=["build"]),
+        Check("packaging", "tests/packaging/run", after=["node packages"], cores=0.5),
+        Check("ses", "tests/ses/run", after=["build"], cores=0.5),
+        Check("mail server", "tests/smtp/run", after=["build"], cores=0.5),
+        Check("attacks", PROXIES, after=["build"]),
         Check("licences", DENY, after=["build"], cores=ALL),
     ]
 

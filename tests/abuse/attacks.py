@@ -1,0 +1,132 @@
+"""Attacks a gateway over loopback: each is a bounded number of requests from addresses that stand for those of the attacker.
+
+    tests/abuse/run
+
+During each attack somebody with an account asks for an email to reset the password, three times. The table says what became of the
+attack and of that user; it fails where an attack achieves more than it is allowed to, or the user waits for five seconds.
+"""
+
+import collections
+import concurrent.futures
+import itertools
+import secrets
+import sys
+import threading
+import time
+
+from service import LINK, PASSWORD, Service, end
+
+# How many requests are under way at a time.
+AT_ONCE = 8
+PATIENCE = 5.0
+ATTACKS = 11
+# Items of the table that the user leaves, about.
+OWN = 40
+
+# `reached` is the part of an address by which the emails of this attack are known: those of the one before may still be on their way.
+Attack = collections.namedtuple("Attack", "name requests send refused reached mails items")
+NOBODY = None
+
+
+def attacks(service):
+    """Name, requests, what sends one, and the bounds: refused at least, emails that reach addresses at most, items left at most."""
+    own = next(service.networks)
+    networks = lambda: f"{next(service.networks)}.7"
+    unknown = lambda: secrets.token_urlsafe(32)
+
+    def code(address, email):
+        return service.client(address, "POST", "/auth/otp/send-sign-in-code", {"email": email, "callback_url": LINK})
+
+    def sign_up(address, email):
+        body = {"email": email, "password": PASSWORD, "verification_callback_url": LINK}
+        return service.client(address, "POST", "/auth/password/sign-up", body)
+
+    def wrong_key(_):
+        keys = {"x-service-access-type": "server", "x-service-secret-server-key": f"ssk_{unknown()}"}
+        return service.client(f"{own}.11", "GET", "/users", None, keys)
+
+    def unknown_project(_):
+        headers = {"x-service-project-id": f"{secrets.token_hex(4)}-0000-4000-8000-{secrets.token_hex(6)}", "x-service-access-type": "client"}
+        return service.send(f"{own}.12", "POST", "/api/v1/auth/anonymous/sign-up", {}, headers)
+
+    def stranger(domain, number):
+        return f"{secrets.token_hex(4)}{number}{domain}"
+
+    victim = service.user("victim")[0]
+    tagged = f"{victim.partition('@')[0]}+"
+    mailbox = victim.replace("@", "+{}@")
+    one, each, new, asked = (f"@{part}.strangers.example" for part in ("one", "each", "new", "asked"))
+    per_network = itertools.cycle(range(1, 11))
+    yield Attack("sign-in codes for strangers, 10 addresses of a network", 300, lambda n: code(
+        f"{own}.{next(per_network)}", stranger(one, n)), 180, one, 60, 700)
+    yield Attack("sign-in codes for strangers, an address of each network", 300, lambda n: code(
+        networks(), stranger(each, n)), 0, each, 60, 2500)
+    yield Attack("sign-ups of strangers, an address of each network", 150, lambda n: sign_up(
+        networks(), stranger(new, n)), 0, new, 60, 2500)
+    yield Attack("emails to one mailbox under many names, many networks", 60, lambda n: code(
+        networks(), mailbox.format(n)), 50, tagged, 10, 400)
+    yield Attack("passwords of one account, many networks", 60, lambda n: service.client(
+        networks(), "POST", "/auth/password/sign-in", {"email": victim, "password": f"{unknown()}"}), 45, NOBODY, 0, 200)
+    yield Attack("unknown refresh tokens", 500, lambda _: service.client(
+        f"{own}.20", "POST", "/auth/sessions/current/refresh", {}, {"x-service-refresh-token": unknown()}), 190, NOBODY, 0, OWN)
+    yield Attack("wrong server keys", 500, wrong_key, 370, NOBODY, 0, OWN)
+    yield Attack("unknown projects", 500, unknown_project, 370, NOBODY, 0, OWN)
+    yield Attack("guessed codes", 300, lambda _: service.client(
+        f"{own}.21", "POST", "/auth/otp/sign-in/check-code", {"code": secrets.token_hex(23)[:45]}), 230, NOBODY, 0, 70)
+    service.configure({"bot_challenge": {"provider": "altcha"}, "bot_challenge_usual_requests_per_hour": 100})
+    yield Attack("sign-in codes, each network, with bot challenges", 300, lambda n: code(
+        networks(), stranger(asked, n)), 190, asked, 60, 2500)
+    yield Attack("proof-of-work challenges", 200, lambda _: service.send(
+        f"{own}.22", "GET", f"/api/v1/auth/challenge?project_id={service.keys['GATELET_PROJECT_ID']}"), 130, NOBODY, 0, OWN)
+
+
+class Honest(threading.Thread):
+    """A user who asks for three emails, one after another, and how long the slowest took."""
+
+    def __init__(self, service, email, home):
+        super().__init__()
+        self.service, self.email, self.home, self.slowest, self.problem = service, email, home, 0.0, None
+
+    def run(self):
+        try:
+            for number in range(3):
+                asked = time.monotonic()
+                body = {"email": self.email, "callback_url": LINK}
+                status, answer = self.service.client(self.home, "POST", "/auth/password/send-reset-code", body)
+                assert status == 200, answer
+                self.service.wait_for_mail(self.email, number + 2)
+                self.slowest = max(self.slowest, time.monotonic() - asked)
+                time.sleep(0.5)
+        except (AssertionError, OSError, SystemExit) as problem:
+            self.problem = problem
+
+
+def main(gateway):
+    failed = []
+    with Service(gateway) as service:
+        print(f"{'attack':58} {'sent':>5} {'refused':>8} {'emails':>7} {'items':>6} {'user waits, s':>14} {'MB':>6}", flush=True)
+        people = [service.user(f"person{number}") for number in range(ATTACKS)]
+        for attack, (email, home) in zip(attacks(service), people, strict=True):
+            honest = Honest(service, email, home)
+            items = service.items()
+            honest.start()
+            with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+                statuses = collections.Counter(status for status, _ in pool.map(attack.send, range(attack.requests)))
+            honest.join()
+            mails = len(service.mails(attack.reached)) if attack.reached else 0
+            items = service.items() - items
+            refused = statuses[429] + statuses[409]
+            print(f"{attack.name:58} {attack.requests:5} {refused:8} {mails:7} {items:6} {honest.slowest:14.2f} {service.megabytes():6.0f}", flush=True)
+            bounds = [
+                (refused >= attack.refused, f"{refused} are refused, and not {attack.refused}: {statuses}"),
+                (mails <= attack.mails, f"{mails} emails go out, more than {attack.mails}"),
+                (items <= attack.items, f"{items} items are left, more than {attack.items}"),
+                (not any(status >= 500 for status in statuses), f"it fails: {statuses}"),
+                (honest.problem is None and honest.slowest < PATIENCE, f"the user waits {honest.slowest:.1f} s: {honest.problem}"),
+            ]
+            failed += [f"{attack.name}: {what}" for is_kept, what in bounds if not is_kept]
+    end(failed)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,127 @@
+"""A gateway with the limits of a deployment, and callers at addresses of 127.0.0.0/8."""
+
+import contextlib
+import http.client
+import itertools
+import json
+import pathlib
+import random
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+PASSWORD = "correct horse battery"
+LINK = "http://localhost:3000/link"
+
+
+def free_port():
+    """A port that nothing listens on, below those that the kernel gives to clients: there are many of them here."""
+    while True:
+        port = random.randrange(20_000, 30_000)
+        with contextlib.closing(socket.socket()) as probe, contextlib.suppress(OSError):
+            probe.bind(("0.0.0.0", port))
+            return port
+
+
+def end(failed):
+    """Ends the program, and says what failed."""
+    for line in failed:
+        print(line, file=sys.stderr)
+    print(f"{0 if failed else 1} passed, {1 if failed else 0} failed")
+    sys.exit(1 if failed else 0)
+
+
+class Service:
+    def __init__(self, gateway, options=()):
+        self.gateway, self.options, self.port = gateway, options, free_port()
+        # Nobody else is in these: each call of an attack may take one of its own.
+        self.networks = (f"127.{number // 250}.{number % 250 + 1}" for number in itertools.count(250))
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.data = pathlib.Path(self.folder.name) / "data"
+        self.process = subprocess.Popen(
+            [self.gateway, "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *self.options], stdout=subprocess.PIPE, text=True,
+            env={"GATELET_LIMITS": "standard", "GATELET_MAILS_PER_HOUR": "200", "GATELET_LOG": "error"},
+        )
+        for line in self.process.stdout:
+            if "Internal admin" in line:
+                break
+        lines = (self.data / "keys.env").read_text().splitlines()
+        self.keys = dict(line.removeprefix("export ").split("=", 1) for line in lines if "=" in line)
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.folder.cleanup()
+
+    def send(self, address, method, path, body=None, headers=None, timeout=30):
+        """Status and body of an answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout, source_address=(address, 0))
+        try:
+            sent = None if body is None else json.dumps(body)
+            typed = {} if body is None else {"content-type": "application/json"}
+            connection.request(method, path, sent, {**typed, **(headers or {})})
+            answer = connection.getresponse()
+            text = answer.read().decode()
+        finally:
+            connection.close()
+        is_json = "json" in (answer.getheader("content-type") or "")
+        return answer.status, json.loads(text) if is_json else text
+
+    def client(self, address, method, path, body=None, headers=None):
+        own = {"x-service-project-id": self.keys["GATELET_PROJECT_ID"], "x-service-access-type": "client"}
+        return self.send(address, method, f"/api/v1{path}", body, {**own, **(headers or {})})
+
+    def configure(self, config):
+        own = {
+            "x-service-project-id": self.keys["GATELET_PROJECT_ID"],
+            "x-service-access-type": "admin",
+            "x-service-super-secret-admin-key": self.keys["GATELET_SUPER_SECRET_ADMIN_KEY"],
+        }
+        status, answer = self.send("127.0.0.1", "PATCH", "/api/v1/internal/projects/current", {"config": config}, own)
+        assert status == 200, answer
+
+    def mails(self, part):
+        """How many emails have gone to addresses with this part, and the text of the last."""
+        path = f"/inbox/api/messages?limit=1000&bodies=false&q={urllib.parse.quote(part)}"
+        return [mail for mail in self.send("127.0.0.1", "GET", path)[1]["items"] if part in json.dumps(mail["to"])]
+
+    def user(self, name):
+        """Signs up somebody who proves the address; gives it."""
+        email, home = f"{name}@people.example", f"{next(self.networks)}.1"
+        body = {"email": email, "password": PASSWORD, "verification_callback_url": LINK}
+        status, answer = self.client(home, "POST", "/auth/password/sign-up", body)
+        assert status == 200, answer
+        mail = self.wait_for_mail(email, 1)
+        text = self.send("127.0.0.1", "GET", f"/inbox/api/messages/{mail['id']}")[1]["text"]
+        code = re.search(r"code=(\w+)", text).group(1)
+        status, answer = self.client(home, "POST", "/contact-channels/verify", {"code": code})
+        assert status == 200, answer
+        return email, home
+
+    def wait_for_mail(self, email, count, seconds=60):
+        """The newest email of an address, once it has so many."""
+        for _ in range(seconds * 50):
+            if len(found := self.mails(email)) >= count:
+                return found[0]
+            time.sleep(0.02)
+        raise SystemExit(f"{email} has {len(found)} emails and not {count} after {seconds} s")
+
+    def items(self):
+        with contextlib.closing(sqlite3.connect(f"file:{self.data}/gatelet.db?mode=ro", uri=True)) as table:
+            return table.execute("SELECT count(*) FROM gatelet").fetchone()[0]
+
+    def megabytes(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) / 1024
