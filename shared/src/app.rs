@@ -8,6 +8,7 @@ use crate::crypto::deployment_secret::DeploymentSecret;
 use crate::crypto::{password::Hasher, seal::Sealer, token::Signer};
 use crate::entropy::Entropy;
 use crate::memory::Memory;
+use crate::model::project_patch::Deployment;
 use crate::settings::{self, Settings};
 use crate::store::Store;
 
@@ -45,6 +46,11 @@ impl App {
     /// The same for a function that derives no keys: the template gives it no secret, and one that is there is not read.
     pub fn without_secret() -> Result<Self, settings::Error> {
         Self::with_secret(DeploymentSecret::absent())
+    }
+
+    /// What settings of projects are checked and sealed with.
+    pub fn deployment(&self) -> Deployment<'_> {
+        Deployment { sealer: &self.sealer, entropy: &self.entropy, senders: &self.settings.senders }
     }
 
     fn with_secret(secret: DeploymentSecret) -> Result<Self, settings::Error> {

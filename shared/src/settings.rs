@@ -9,6 +9,7 @@ use url::Url;
 use crate::crypto::deployment_secret::DeploymentSecret;
 use crate::model::email::Email;
 use crate::model::limit::{Limits, Rule};
+use crate::model::senders::Senders;
 
 /// The table above as text, in Markdown.
 pub const TABLE: &str = include_str!("settings.md");
@@ -29,8 +30,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Name of the deployment; without one there are no metrics.
     pub stage: Option<String>,
-    /// Address in the `From` of mails whose project names none.
-    pub sender: String,
+    /// Addresses in the `From` of emails that go by the deployment's mail server.
+    pub senders: Senders,
     /// Mails that any project may send in an hour, before its history counts; none: mails are sent as fast as they come.
     pub mails_per_hour: Option<u32>,
     /// Believe the viewer headers of a distribution without a secret: for the gateway in tests.
@@ -55,6 +56,8 @@ pub enum Error {
     InvalidTokenLife,
     #[error("GATELET_SENDER must be an e-mail address")]
     InvalidSender,
+    #[error("GATELET_SENDER_DOMAINS must be domains and e-mail addresses with commas between, or *")]
+    InvalidSenderDomains,
     #[error("GATELET_MAILS_PER_HOUR must be a positive number or off")]
     InvalidMailRate,
     #[error("GATELET_LIMITS must be standard, generous or off")]
@@ -83,7 +86,7 @@ impl Settings {
             None => api_url.clone(),
         };
         let settings = Self {
-            sender: sender(&api_url)?,
+            senders: senders(&api_url, "")?,
             mails_per_hour: mails_per_hour(variable("GATELET_MAILS_PER_HOUR").as_deref().unwrap_or("200"))?,
             trust_viewer_headers: false,
             development: api_url.starts_with("http:"),
@@ -174,13 +177,17 @@ pub fn base_url(name: &'static str, text: &str) -> Result<String, Error> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// The address of mails whose project names none: from the environment, or `noreply@` the host of the API.
-pub fn sender(api_url: &str) -> Result<String, Error> {
-    if let Some(text) = variable("GATELET_SENDER") {
-        return Email::parse(&text).map(|email| email.to_string()).map_err(|_| Error::InvalidSender);
-    }
-    let host = Url::parse(api_url).ok().and_then(|url| url.host_str().map(str::to_owned));
-    Ok(format!("noreply@{}", host.unwrap_or_else(|| "localhost".to_owned())))
+/// Who emails come from: the environment's address, or `noreply@` the host of the API; and what projects may take instead.
+pub fn senders(api_url: &str, default_domains: &str) -> Result<Senders, Error> {
+    let own = match variable("GATELET_SENDER") {
+        Some(text) => Email::parse(&text).map_err(|_| Error::InvalidSender)?.to_string(),
+        None => {
+            let host = Url::parse(api_url).ok().and_then(|url| url.host_str().map(str::to_owned));
+            format!("noreply@{}", host.unwrap_or_else(|| "localhost".to_owned()))
+        }
+    };
+    let domains = variable("GATELET_SENDER_DOMAINS");
+    Senders::new(own, domains.as_deref().unwrap_or(default_domains)).map_err(|_| Error::InvalidSenderDomains)
 }
 
 #[cfg(test)]

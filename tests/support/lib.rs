@@ -35,6 +35,7 @@ use shared::entropy::Entropy;
 use shared::model::content::Content;
 use shared::model::id::ProjectId;
 use shared::model::limit::Limits;
+use shared::model::senders::Senders;
 use shared::settings::Settings;
 
 pub use caller::{Answer, Caller, RequestBuilder};
@@ -120,7 +121,17 @@ impl TestApp {
 
     /// A service with limits that begins with what another one had.
     pub async fn start_from(snapshot: &Snapshot, limits: Limits) -> Self {
-        let app = Self::assemble(settings(limits), Hasher::new(64, 1), snapshot.seed, Some(copy(&snapshot.keys))).await;
+        Self::start_from_as(snapshot, settings(limits)).await
+    }
+
+    /// A service that begins with what another one had, and whose projects may send from these domains and addresses.
+    pub async fn start_sending_from(snapshot: &Snapshot, list: &str) -> Self {
+        let senders = Senders::new(settings(Limits::off()).senders.own().to_owned(), list).unwrap();
+        Self::start_from_as(snapshot, Settings { senders, ..settings(Limits::off()) }).await
+    }
+
+    async fn start_from_as(snapshot: &Snapshot, settings: Settings) -> Self {
+        let app = Self::assemble(settings, Hasher::new(64, 1), snapshot.seed, Some(copy(&snapshot.keys))).await;
         app.engine.database().restore_from(snapshot.file.to_str().unwrap()).unwrap();
         app.now.store(snapshot.now, Ordering::SeqCst);
         app
@@ -274,7 +285,7 @@ fn settings(limits: Limits) -> Settings {
         access_token_life: std::time::Duration::from_secs(600),
         limits,
         stage: None,
-        sender: "noreply@example.com".to_owned(),
+        senders: Senders::new("noreply@example.com".to_owned(), "*").unwrap(),
         mails_per_hour: None,
         development: true,
         allow_private_issuers: true,

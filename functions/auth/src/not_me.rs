@@ -6,6 +6,7 @@ use axum::extract::State;
 use shared::App;
 use shared::http::Route;
 use shared::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::client::Caller;
 use shared::mail::code::reset;
 use shared::mail::notice::NOT_ME_PATH;
 use shared::model::code::Code;
@@ -37,8 +38,8 @@ const TRIES: u32 = 20;
 /// How many claims of addresses and accounts one transaction takes beside everything else.
 const MOST_CLAIMS: usize = 60;
 
-pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
-    let link = match find(&app, &query.code).await? {
+pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
+    let link = match find(&app, &caller, &query.code).await? {
         Ok(link) => link,
         Err(page) => return Ok(page),
     };

@@ -1,6 +1,7 @@
 //! The pages behind the "This wasn't me" link of an email about an account.
 
 use shared::App;
+use shared::http::client::Caller;
 use shared::http::escape_html;
 use shared::model::code::Code;
 use shared::model::notice::NotMe;
@@ -19,8 +20,8 @@ pub(crate) enum WayBack {
 }
 
 /// What the link of an email is for, or the page that says why it is for nothing.
-pub(crate) async fn find(app: &App, code: &Code) -> Result<Result<Link<NotMe>, LinkPage>, Error> {
-    link_page::find(app, code, "Follow the link of a newer email, or choose “Forgot password?” where you sign in.").await
+pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<NotMe>, LinkPage>, Error> {
+    link_page::find(app, caller, code, "Follow the link of a newer email, or choose “Forgot password?” where you sign in.").await
 }
 
 /// The question, with the form that answers it.

@@ -5,6 +5,7 @@ use axum::extract::State;
 use shared::App;
 use shared::http::Route;
 use shared::http::TableAction::GetItem;
+use shared::http::client::Caller;
 use shared::mail::notice::NOT_ME_PATH;
 use shared::product_api::input::Ignored;
 use shared::product_api::link_page::{LinkPage, LinkQuery, show};
@@ -18,6 +19,6 @@ pub const ROUTE: Route = Route::get("auth-not-me-show", NOT_ME_PATH)
     .table(&[GetItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 
-pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
-    show(&app, find(&app, &query.code).await?, used, question).await
+pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
+    show(&app, find(&app, &caller, &query.code).await?, used, question).await
 }

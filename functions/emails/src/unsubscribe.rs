@@ -5,6 +5,7 @@ use axum::extract::State;
 use shared::App;
 use shared::http::Route;
 use shared::http::TableAction::{GetItem, UpdateItem};
+use shared::http::client::Caller;
 use shared::model::limit::{Limit, Rule};
 use shared::product_api::input::Ignored;
 use shared::product_api::limits::by_secret;
@@ -22,8 +23,8 @@ pub const ROUTE: Route = Route::post("emails-unsubscribe", "/api/v1/emails/unsub
     .table(&[GetItem, UpdateItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 
-pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
-    let link = match find(&app, &query.code).await? {
+pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
+    let link = match find(&app, &caller, &query.code).await? {
         Ok(link) => link,
         Err(page) => return Ok(page),
     };

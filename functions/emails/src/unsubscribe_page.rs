@@ -1,6 +1,7 @@
 //! The pages behind the unsubscribe link of a mail.
 
 use shared::App;
+use shared::http::client::Caller;
 use shared::http::escape_html;
 use shared::model::code::Code;
 use shared::model::outbox::Category;
@@ -9,9 +10,9 @@ use shared::product_api::link_page::{self, LinkPage};
 use shared::store::links::{Link, Unsubscribe};
 
 /// What the link of a mail is for, or the page that says why it is for nothing.
-pub(crate) async fn find(app: &App, code: &Code) -> Result<Result<Link<Unsubscribe>, LinkPage>, Error> {
+pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Unsubscribe>, LinkPage>, Error> {
     let instead = "Follow the link of a newer mail, or change what you get in the settings of your account.";
-    link_page::find(app, code, instead).await
+    link_page::find(app, caller, code, instead).await
 }
 
 /// The question, with the form that answers it.

@@ -10,7 +10,6 @@ use shared::mail::builtin;
 use shared::model::config::{self, Config, DocumentChange, Level, MailDocuments};
 use shared::model::id::{DocumentId, ProjectId};
 use shared::model::mail_document::{DocumentKind, MAX_DOCUMENTS};
-use shared::model::project_patch::Secrets;
 use shared::product_api::input::Problems;
 use shared::product_api::{Access, Error, KnownError, Server};
 use shared::store::mail_documents::{ConfigError, DocumentRow, DocumentWrite, MAX_CHANGES};
@@ -76,8 +75,8 @@ pub(crate) async fn write(
     config: &Config,
     documents: &Documents,
 ) -> Result<Result<(), Problems>, Error> {
-    let secrets = Secrets { sealer: &app.sealer, entropy: &app.entropy };
-    let changed = match config::read(config, access.project, &documents.own, &secrets, app.clock.now()) {
+    let deployment = app.deployment();
+    let changed = match config::read(config, access.project, &documents.own, &deployment, app.clock.now()) {
         Ok(changed) => changed,
         Err(problems) => return Ok(Err(problems)),
     };

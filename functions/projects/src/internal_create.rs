@@ -6,7 +6,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, PutItem, UpdateItem};
 use shared::http::{Created, Route};
 use shared::model::id::ProjectId;
-use shared::model::project_patch::{NewProject, Secrets};
+use shared::model::project_patch::NewProject;
 use shared::model::project_view::AdminProject;
 use shared::product_api::input::Problems;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
@@ -26,8 +26,8 @@ pub async fn handle(
 ) -> Result<Created<AdminProject>, Error> {
     let user = owner(&access)?.id;
     let team = body.owner_team_id;
-    let secrets = Secrets { sealer: &app.sealer, entropy: &app.entropy };
-    let project = body.create(ProjectId::from(app.entropy.uuid()), &secrets, app.clock.now());
+    let deployment = app.deployment();
+    let project = body.create(ProjectId::from(app.entropy.uuid()), &deployment, app.clock.now());
     let project = project.map_err(|error| Problems::one(&format!("body.{}", error.path), error.message).into_error("POST", ROUTE.path))?;
     match app.store.create_owned_project(&project, team, user).await {
         Ok(()) => Ok(Created(AdminProject::of(&project, app.settings.development))),

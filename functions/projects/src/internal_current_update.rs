@@ -5,7 +5,7 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::change::Change;
 use shared::http::{Json, Route};
-use shared::model::project_patch::{ProjectPatch, Secrets};
+use shared::model::project_patch::ProjectPatch;
 use shared::model::project_view::AdminProject;
 use shared::product_api::input::Problems;
 use shared::product_api::{Access, Admin, Error, Input};
@@ -20,8 +20,8 @@ pub async fn handle(
     Input { body, .. }: Input<ProjectPatch>,
 ) -> Result<Json<AdminProject>, Error> {
     check_theme(&app, &access, &body).await?;
-    let secrets = Secrets { sealer: &app.sealer, entropy: &app.entropy };
-    let project = body.apply(access.project, &secrets);
+    let deployment = app.deployment();
+    let project = body.apply(access.project, &deployment);
     let project = project.map_err(|error| Problems::one(&format!("body.{}", error.path), error.message).into_error("PATCH", ROUTE.path))?;
     app.store.update_project(&project, access.project_version).await?;
     Ok(Json(AdminProject::of(&project, app.settings.development)))

@@ -8,6 +8,7 @@ use axum::extract::State;
 use shared::App;
 use shared::http::Route;
 use shared::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
+use shared::http::client::Caller;
 use shared::mail::code::RELEASE_PATH;
 use shared::model::limit::{Limit, Rule};
 use shared::product_api::accounts::{With, change_read, redeemed};
@@ -27,8 +28,8 @@ pub const ROUTE: Route = Route::post("users-contact-channel-release", RELEASE_PA
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 
-pub async fn handle(State(app): State<App>, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
-    let link = match find(&app, &query.code).await? {
+pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
+    let link = match find(&app, &caller, &query.code).await? {
         Ok(link) => link,
         Err(page) => return Ok(page),
     };

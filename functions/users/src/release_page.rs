@@ -1,6 +1,7 @@
 //! The pages behind the "This wasn't me" link of a verification email.
 
 use shared::App;
+use shared::http::client::Caller;
 use shared::http::escape_html;
 use shared::model::code::Code;
 use shared::product_api::Error;
@@ -8,8 +9,8 @@ use shared::product_api::link_page::{self, LinkPage};
 use shared::store::links::{Link, Release};
 
 /// What the link of an email is for, or the page that says why it is for nothing.
-pub(crate) async fn find(app: &App, code: &Code) -> Result<Result<Link<Release>, LinkPage>, Error> {
-    link_page::find(app, code, "Follow the link of a newer email.").await
+pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Release>, LinkPage>, Error> {
+    link_page::find(app, caller, code, "Follow the link of a newer email.").await
 }
 
 /// The question, with the form that answers it.

@@ -259,8 +259,10 @@ fn mail(
 ) -> Result<Mail, seal::Error> {
     let email = project.map(|project| &project.config.email);
     let name = email.and_then(|email| email.sender_name.as_deref()).or(project.map(|project| project.display_name.as_str()));
-    let address = email.and_then(|email| email.sender_email.as_deref()).unwrap_or(&app.settings.sender);
     let server = email.and_then(|email| email.server.as_ref()).map(|server| opened(app, &row.project, server)).transpose()?;
+    let senders = &app.settings.senders;
+    let address = email.and_then(|email| email.sender_email.as_deref()).filter(|address| server.is_some() || senders.allow(address));
+    let address = address.unwrap_or(senders.own());
     let Letter { subject, html, text, unsubscribe_url } = letter;
     Ok(Mail {
         id: row.entry.id,

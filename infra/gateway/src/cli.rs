@@ -154,7 +154,7 @@ impl Tools {
     pub(crate) fn app(&self) -> anyhow::Result<App> {
         let url = "http://localhost".to_owned();
         let settings = Settings {
-            sender: settings::sender(&url)?,
+            senders: settings::senders(&url, "*")?,
             site_url: url.clone(),
             api_url: url,
             secret: self.secret.clone(),

@@ -179,7 +179,7 @@ pub(super) mod tests {
             access_token_life: Duration::from_secs(600),
             limits: Limits::off(),
             stage: stage.map(str::to_owned),
-            sender: "noreply@api.test".to_owned(),
+            senders: crate::model::senders::Senders::new("noreply@api.test".to_owned(), "").expect("a list"),
             trust_viewer_headers: false,
             development: false,
             allow_private_issuers: false,

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::project_patch::{InvalidSetting, Secrets, invalid};
+use super::project_patch::{Deployment, InvalidSetting, invalid};
 use crate::crypto::seal::Sealed;
 use crate::http::change::Change;
 
@@ -176,7 +176,7 @@ pub struct BotChallengeInput {
 
 impl BotChallengeInput {
     /// The settings with these changes, or the first thing that is wrong with them.
-    pub fn check(self, old: &BotChallenge, project: &str, secrets: &Secrets<'_>) -> Result<BotChallenge, InvalidSetting> {
+    pub fn check(self, old: &BotChallenge, project: &str, deployment: &Deployment<'_>) -> Result<BotChallenge, InvalidSetting> {
         let mut site_key = old.turnstile.as_ref().map(|turnstile| turnstile.site_key.clone());
         self.site_key.apply(&mut site_key);
         let site_key = site_key.filter(|key| !key.is_empty());
@@ -184,7 +184,7 @@ impl BotChallengeInput {
         let turnstile = match (site_key, secret_key) {
             (None, None) => None,
             (None, Some(_)) => return Err(wrong("site_key", "is required with a secret key")),
-            (Some(site_key), Some(secret_key)) => Some(sealed(site_key, secret_key, project, secrets)?),
+            (Some(site_key), Some(secret_key)) => Some(sealed(site_key, secret_key, project, deployment)?),
             (Some(site_key), None) => {
                 let kept = old.turnstile.clone().filter(|old| old.site_key == site_key);
                 Some(kept.ok_or_else(|| wrong("secret_key", "is required for another site key: Cloudflare's dashboard shows both"))?)
@@ -211,14 +211,14 @@ pub(super) fn check_usual(requests: u32) -> Result<u32, InvalidSetting> {
     Some(requests).filter(|requests| USUAL.contains(requests)).ok_or_else(wrong)
 }
 
-fn sealed(site_key: String, secret_key: String, project: &str, secrets: &Secrets<'_>) -> Result<Turnstile, InvalidSetting> {
+fn sealed(site_key: String, secret_key: String, project: &str, deployment: &Deployment<'_>) -> Result<Turnstile, InvalidSetting> {
     for (field, key) in [("site_key", &site_key), ("secret_key", &secret_key)] {
         if key.len() > MAX_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(wrong(field, "must be a key of Turnstile: at most 128 letters, digits and signs"));
         }
     }
     let owner = Turnstile::secret_owner(project, &site_key);
-    let secret_key = secrets.sealer.seal(secrets.entropy, &owner, &SecretString::from(secret_key));
+    let secret_key = deployment.sealer.seal(deployment.entropy, &owner, &SecretString::from(secret_key));
     Ok(Turnstile { site_key, secret_key: secret_key.map_err(|_| wrong("secret_key", "cannot be sealed"))? })
 }
 
@@ -234,11 +234,13 @@ mod tests {
     use crate::crypto::deployment_secret::DeploymentSecret;
     use crate::crypto::seal::Sealer;
     use crate::entropy::Entropy;
+    use crate::model::senders::Senders;
 
     fn checked(old: &BotChallenge, input: BotChallengeInput) -> Result<BotChallenge, String> {
         let sealer = sealer();
-        let secrets = Secrets { sealer: &sealer, entropy: &Entropy::system() };
-        input.check(old, "project", &secrets).map_err(|error| error.to_string())
+        let senders = Senders::new(String::new(), "*").expect("a list");
+        let deployment = Deployment { sealer: &sealer, entropy: &Entropy::system(), senders: &senders };
+        input.check(old, "project", &deployment).map_err(|error| error.to_string())
     }
 
     fn sealer() -> Sealer {

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use url::Host;
 
-use super::project_patch::{InvalidSetting, Secrets, invalid};
+use super::project_patch::{Deployment, InvalidSetting, invalid};
 use crate::crypto::seal::Sealed;
 
 /// What is shown in place of a password.
@@ -57,7 +57,7 @@ impl MailServer {
 
 impl MailServerInput {
     /// The server, or none when the input names none, or the first thing that is wrong with it.
-    pub fn check(self, old: Option<&MailServer>, project: &str, secrets: &Secrets<'_>) -> Result<Option<MailServer>, InvalidSetting> {
+    pub fn check(self, old: Option<&MailServer>, project: &str, deployment: &Deployment<'_>) -> Result<Option<MailServer>, InvalidSetting> {
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let (host, port) = (given(self.host), self.port.filter(|port| *port > 0));
         let (username, password) = (given(self.username), given(self.password));
@@ -71,7 +71,7 @@ impl MailServerInput {
         server.login = match username {
             None if password.is_some() => return Err(wrong("username", "is required with a password")),
             None => None,
-            Some(username) => Some(server.login(username, password, old, project, secrets)?),
+            Some(username) => Some(server.login(username, password, old, project, deployment)?),
         };
         Ok(Some(server))
     }
@@ -84,7 +84,7 @@ impl MailServer {
         password: Option<String>,
         old: Option<&Self>,
         project: &str,
-        secrets: &Secrets<'_>,
+        deployment: &Deployment<'_>,
     ) -> Result<Login, InvalidSetting> {
         if !is_line(&username, MAX_USERNAME) {
             return Err(wrong("username", "must be one line of at most 320 characters"));
@@ -97,7 +97,7 @@ impl MailServer {
             return Err(wrong("password", "must be one line of at most 1024 characters"));
         }
         let owner = self.password_owner(project, &username);
-        let password = secrets.sealer.seal(secrets.entropy, &owner, &SecretString::from(password));
+        let password = deployment.sealer.seal(deployment.entropy, &owner, &SecretString::from(password));
         Ok(Login { username, password: password.map_err(|_| wrong("password", "cannot be sealed"))? })
     }
 }

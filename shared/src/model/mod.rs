@@ -57,6 +57,7 @@ mod provider_account_tests;
 pub mod provider_sign_in;
 pub mod redirect;
 pub mod risk;
+pub mod senders;
 pub mod session;
 pub mod sign_up_rule;
 #[cfg(test)]

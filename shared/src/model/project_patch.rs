@@ -17,6 +17,7 @@ use super::password;
 use super::permission::{Occasion, PermissionId};
 use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig, secret_owner};
 use super::redirect::{TrustedDomain, parse_domain};
+use super::senders::Senders;
 use super::sign_up_rule::{DefaultAction, MAX_RULES, SignUpRule};
 use super::theme::ThemeId;
 use super::trail::RETENTION_RANGE;
@@ -81,7 +82,7 @@ pub struct NewProject {
 
 impl NewProject {
     /// The project, or the first setting that is wrong.
-    pub fn create(self, id: ProjectId, secrets: &Secrets<'_>, now: Timestamp) -> Result<Project, InvalidSetting> {
+    pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<Project, InvalidSetting> {
         let project = Project { owner_team_id: Some(self.owner_team_id.to_string()), ..Project::new(id, "", now) };
         let patch = ProjectPatch {
             display_name: Some(self.display_name),
@@ -93,7 +94,7 @@ impl NewProject {
             is_production_mode: self.is_production_mode,
             config: self.config,
         };
-        patch.apply(project, secrets)
+        patch.apply(project, deployment)
     }
 }
 
@@ -265,15 +266,16 @@ const MAX_DESCRIPTION: usize = 4096;
 const MAX_DOMAINS: usize = 100;
 const MAX_PROVIDERS: usize = 50;
 
-/// What sealing a secret takes.
-pub struct Secrets<'a> {
+/// What settings are checked and sealed with.
+pub struct Deployment<'a> {
     pub sealer: &'a Sealer,
     pub entropy: &'a Entropy,
+    pub senders: &'a Senders,
 }
 
 impl ProjectPatch {
     /// The project with these changes, or the first setting that is wrong.
-    pub fn apply(self, mut project: Project, secrets: &Secrets<'_>) -> Result<Project, InvalidSetting> {
+    pub fn apply(self, mut project: Project, deployment: &Deployment<'_>) -> Result<Project, InvalidSetting> {
         if let Some(name) = self.display_name {
             line::check(&name, line::NAME).map_err(|error| invalid("display_name", error.to_string()))?;
             project.display_name = name;
@@ -291,7 +293,7 @@ impl ProjectPatch {
         set(self.is_production_mode, &mut project.is_production_mode);
         if let Some(patch) = self.config {
             let owner = project.id.to_string();
-            patch.apply(&mut project.config, &owner, secrets)?;
+            patch.apply(&mut project.config, &owner, deployment)?;
         }
         Ok(project)
     }
@@ -317,7 +319,7 @@ fn check_url(path: &str, text: &str) -> Result<(), InvalidSetting> {
 }
 
 impl ConfigPatch {
-    fn apply(self, config: &mut ProjectConfig, owner: &str, secrets: &Secrets<'_>) -> Result<(), InvalidSetting> {
+    fn apply(self, config: &mut ProjectConfig, owner: &str, deployment: &Deployment<'_>) -> Result<(), InvalidSetting> {
         set(self.sign_up_enabled, &mut config.sign_up_enabled);
         set(self.credential_enabled, &mut config.credential_enabled);
         set(self.magic_link_enabled, &mut config.magic_link_enabled);
@@ -353,7 +355,7 @@ impl ConfigPatch {
         }
         set(self.audit_log_retention_days, &mut config.audit_log_retention_days);
         if let Some(challenge) = self.bot_challenge {
-            config.bot_challenge = challenge.check(&config.bot_challenge, owner, secrets)?;
+            config.bot_challenge = challenge.check(&config.bot_challenge, owner, deployment)?;
         }
         if let Some(requests) = self.bot_challenge_usual_requests_per_hour {
             config.bot_challenge.usual_requests_per_hour = bot_challenge::check_usual(requests)?;
@@ -367,10 +369,10 @@ impl ConfigPatch {
             config.domains = check_domains(domains)?;
         }
         if let Some(providers) = self.oauth_providers {
-            config.oauth_providers = check_providers(providers, &config.oauth_providers, owner, secrets)?;
+            config.oauth_providers = check_providers(providers, &config.oauth_providers, owner, deployment)?;
         }
         if let Some(email) = self.email_config {
-            config.email = email.check(&config.email, owner, secrets)?;
+            config.email = email.check(&config.email, owner, deployment)?;
         }
         self.email_theme.map(|theme| theme.0).apply(&mut config.email.theme_id);
         let defaults = [
@@ -431,7 +433,7 @@ fn check_providers(
     inputs: Vec<ProviderInput>,
     old: &[OAuthProvider],
     owner: &str,
-    secrets: &Secrets<'_>,
+    deployment: &Deployment<'_>,
 ) -> Result<Vec<OAuthProvider>, InvalidSetting> {
     if inputs.len() > MAX_PROVIDERS {
         return Err(invalid("config.oauth_providers", "must be at most 50"));
@@ -443,7 +445,7 @@ fn check_providers(
             return Err(invalid(path("id"), "is named twice"));
         }
         let old = old.iter().find(|provider| provider.id == input.id);
-        providers.push(input.check(old, owner, secrets, &path)?);
+        providers.push(input.check(old, owner, deployment, &path)?);
     }
     Ok(providers)
 }
@@ -453,7 +455,7 @@ impl ProviderInput {
         self,
         old: Option<&OAuthProvider>,
         owner: &str,
-        secrets: &Secrets<'_>,
+        deployment: &Deployment<'_>,
         path: &impl Fn(&str) -> String,
     ) -> Result<OAuthProvider, InvalidSetting> {
         let is_name = !self.id.is_empty()
@@ -478,7 +480,7 @@ impl ProviderInput {
         let client_id = self.client_id.or_else(|| old.map(|old| old.client_id.clone())).filter(|id| !id.is_empty());
         let client_secret = match (self.client_secret.filter(|secret| !secret.is_empty()), old) {
             (Some(secret), _) => {
-                Some(seal_secret(&self.id, owner, secret, secrets).map_err(|_| invalid(path("client_secret"), "cannot be sealed"))?)
+                Some(seal_secret(&self.id, owner, secret, deployment).map_err(|_| invalid(path("client_secret"), "cannot be sealed"))?)
             }
             (None, old) => old.map(|old| old.client_secret.clone()),
         };
@@ -494,12 +496,12 @@ impl ProviderInput {
     }
 }
 
-fn seal_secret(id: &str, owner: &str, secret: String, secrets: &Secrets<'_>) -> Result<seal::Sealed, seal::Error> {
-    secrets.sealer.seal(secrets.entropy, &secret_owner(owner, id), &SecretString::from(secret))
+fn seal_secret(id: &str, owner: &str, secret: String, deployment: &Deployment<'_>) -> Result<seal::Sealed, seal::Error> {
+    deployment.sealer.seal(deployment.entropy, &secret_owner(owner, id), &SecretString::from(secret))
 }
 
 impl EmailInput {
-    fn check(self, old: &EmailConfig, project: &str, secrets: &Secrets<'_>) -> Result<EmailConfig, InvalidSetting> {
+    fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, InvalidSetting> {
         let theme_id = old.theme_id;
         match self.r#type.as_str() {
             "shared" => Ok(EmailConfig { theme_id, ..EmailConfig::default() }),
@@ -510,7 +512,12 @@ impl EmailInput {
                 line::check(sender_name.as_deref().unwrap_or_default(), line::OPTIONAL_NAME)
                     .map_err(|error| invalid("config.email_config.sender_name", error.to_string()))?;
                 let server = MailServerInput { host: self.host, port: self.port, username: self.username, password: self.password };
-                let server = server.check(old.server.as_ref(), project, secrets)?;
+                let server = server.check(old.server.as_ref(), project, deployment)?;
+                // One that was taken before senders were checked is sent from the deployment's own.
+                let is_kept = old.server.is_none() && old.sender_email.as_deref() == Some(email.as_str());
+                if server.is_none() && !is_kept && !deployment.senders.allow(email.as_str()) {
+                    return Err(invalid("config.email_config.sender_email", deployment.senders.advice()));
+                }
                 Ok(EmailConfig { sender_name, sender_email: Some(email.to_string()), server, theme_id })
             }
             _ => Err(invalid("config.email_config.type", "must be shared or standard")),

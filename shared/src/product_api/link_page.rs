@@ -8,7 +8,9 @@ use http::StatusCode;
 use utoipa::ToSchema;
 
 use super::error::{Error, ErrorCode, KnownError};
+use super::limits::unproved;
 use crate::App;
+use crate::http::client::Caller;
 use crate::http::{Describe, Description, Page};
 use crate::model::code::{Code, Rejected};
 use crate::store::links::{Link, Purpose};
@@ -64,10 +66,14 @@ pub async fn show<P: Purpose>(
     Ok(question(&project.unwrap_or_default(), &link.purpose))
 }
 
-/// The link of a code, or the page that says why there is none; `instead` says what to do then.
-pub async fn find<P: Purpose>(app: &App, code: &Code, instead: &str) -> Result<Result<Link<P>, LinkPage>, Error> {
+/// The link of a code, or the page that says why there is none; `instead` says what to do then. Codes that nobody has are counted by the
+/// address.
+pub async fn find<P: Purpose>(app: &App, caller: &Caller, code: &Code, instead: &str) -> Result<Result<Link<P>, LinkPage>, Error> {
     let rejected = match app.store.link(code).await? {
-        None => Rejected::NotFound,
+        None => {
+            unproved(app, None, &caller.place).await?;
+            Rejected::NotFound
+        }
         Some(link) if link.expires_at <= app.clock.now() => Rejected::Expired,
         Some(link) => return Ok(Ok(link)),
     };

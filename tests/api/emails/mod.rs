@@ -18,6 +18,7 @@ mod render;
 mod reports;
 mod send;
 mod send_documents;
+mod senders;
 mod unsubscribe;
 
 use serde_json::{Value, json};

@@ -109,3 +109,17 @@ async fn clients_of_projects_that_nobody_has_made_leave_nothing_in_oauth() {
     let written = made_up(&app, Rule::Unproved, "INVALID_OAUTH_CLIENT_ID_OR_SECRET", exchange).await;
     assert!(written.is_empty(), "{written:?}");
 }
+
+#[tokio::test]
+async fn links_that_nobody_got_are_refused_and_leave_nothing() {
+    for page in ["auth/not-me-link", "contact-channels/release-link", "emails/unsubscribe-link"] {
+        let app = standard().await;
+        let code = |number: usize| format!("/api/v1/{page}?code={number:045}");
+        let follow = |number: usize| {
+            let anonymous = app.anonymous();
+            async move { if number % 2 == 0 { anonymous.get(&code(number)).await } else { anonymous.post(&code(number), json!({})).await } }
+        };
+        let written = made_up(&app, Rule::Unproved, "VERIFICATION_CODE_NOT_FOUND", follow).await;
+        assert!(written.is_empty(), "{page}: {written:?}");
+    }
+}

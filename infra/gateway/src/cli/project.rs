@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use shared::model::id::ProjectId;
 use shared::model::line;
 use shared::model::project::Project;
-use shared::model::project_patch::{ProjectPatch, Secrets};
+use shared::model::project_patch::ProjectPatch;
 use shared::model::project_view::AdminProject;
 use shared::model::trail;
 use shared::product_api::input::Problems;
@@ -166,7 +166,7 @@ async fn set(tools: &Tools, id: &str, settings: &[String]) -> anyhow::Result<()>
     let patch = patch(settings)?;
     let fields = trail::fields(&patch);
     let patch = deserr::deserialize::<ProjectPatch, _, Problems>(patch).map_err(|problems| anyhow!("{problems}"))?;
-    let project = patch.apply(row.project, &Secrets { sealer: &tools.sealer, entropy: &tools.entropy })?;
+    let project = patch.apply(row.project, &tools.app()?.deployment())?;
     let update = tools.store.update_project(&project, row.version);
     match tools.recorded("gateway-project-set", &project, fields, update).await {
         Ok(()) => show(&project),

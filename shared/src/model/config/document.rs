@@ -17,7 +17,7 @@ use crate::model::bot_challenge::{BotChallenge, BotChallengeInput, ChallengeProv
 use crate::model::outbox::DEFAULT_THEME;
 use crate::model::permission::PermissionId;
 use crate::model::project::{MergeStrategy, Project, ProjectConfig, SessionSettings};
-use crate::model::project_patch::{ConfigPatch, PermissionInput, ProjectPatch, Secrets};
+use crate::model::project_patch::{ConfigPatch, Deployment, PermissionInput, ProjectPatch};
 use crate::model::sign_up_rule::DefaultAction;
 use crate::model::theme::ThemeId;
 use crate::model::trail::RETENTION_DAYS;
@@ -297,7 +297,7 @@ pub fn read(
     config: &Config,
     project: Project,
     documents: &MailDocuments,
-    secrets: &Secrets<'_>,
+    deployment: &Deployment<'_>,
     now: Timestamp,
 ) -> Result<Changed, Problems> {
     let mut document: Document = deserr::deserialize::<Document, _, Problems>(config.try_nested()?)?;
@@ -307,7 +307,7 @@ pub fn read(
     let names = names.map(|(name, domain)| (name.clone(), domain.base_url.trim_end_matches('/').to_owned())).collect();
     let patch = ProjectPatch { config: Some(document.into_patch()?), ..ProjectPatch::default() };
     let selected = project.config.email.theme();
-    let mut project = patch.apply(project, secrets).map_err(|error| Problems::one(&ids.path_of(&error), error.message))?;
+    let mut project = patch.apply(project, deployment).map_err(|error| Problems::one(&ids.path_of(&error), error.message))?;
     project.config.domain_names = names;
     let selected = Some(project.config.email.theme()).filter(|theme| *theme != selected);
     let documents = written.changes(documents, selected, now)?;

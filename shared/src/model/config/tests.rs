@@ -13,7 +13,8 @@ use crate::model::mail_document::DocumentKind;
 use crate::model::mail_server::MailServer;
 use crate::model::outbox::{Builtin, Category};
 use crate::model::project::{EmailConfig, Project};
-use crate::model::project_patch::Secrets;
+use crate::model::project_patch::Deployment;
+use crate::model::senders::Senders;
 use crate::model::theme::Theme;
 
 fn object(value: Value) -> Map<String, Value> {
@@ -29,8 +30,9 @@ fn merged(project: &Project, level: Level, values: Value) -> Result<Project, Str
 
 fn apply(config: &Config, project: &Project) -> Result<Project, String> {
     let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
-    let secrets = Secrets { sealer: &sealer, entropy: &Entropy::system() };
-    let changed = read(config, project.clone(), &MailDocuments::default(), &secrets, Timestamp::UNIX_EPOCH);
+    let senders = Senders::new(String::new(), "*").expect("a list");
+    let deployment = Deployment { sealer: &sealer, entropy: &Entropy::system(), senders: &senders };
+    let changed = read(config, project.clone(), &MailDocuments::default(), &deployment, Timestamp::UNIX_EPOCH);
     changed.map(|changed| changed.project).map_err(|problems| problems.to_string())
 }
 
@@ -278,8 +280,9 @@ fn documents_after(old: &MailDocuments, values: Value) -> Result<Vec<DocumentCha
 
 fn changes(config: &Config, old: &MailDocuments) -> Result<Vec<DocumentChange>, String> {
     let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
-    let secrets = Secrets { sealer: &sealer, entropy: &Entropy::system() };
-    let changed = read(config, project(), old, &secrets, Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1));
+    let senders = Senders::new(String::new(), "*").expect("a list");
+    let deployment = Deployment { sealer: &sealer, entropy: &Entropy::system(), senders: &senders };
+    let changed = read(config, project(), old, &deployment, Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1));
     changed.map(|changed| changed.documents).map_err(|problems| problems.to_string())
 }
 
