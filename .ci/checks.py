@@ -42,6 +42,11 @@ PROXIES = f"""
 command -v nginx >/dev/null && command -v caddy >/dev/null || {{ {APT} --no-install-recommends nginx-light caddy; }}
 tests/abuse/run
 """
+# A minimal toolchain has neither; where there is no rustup, they are there or the check says so.
+FORMAT = """
+rustup component add rustfmt clippy 2>/dev/null || true
+cargo fmt --all --check
+"""
 DENY = f"""
 [ "$({TOOLS}/cargo-deny/bin/cargo-deny --version 2>/dev/null)" = "cargo-deny {CARGO_DENY}" ] ||
     cargo install --quiet --locked --debug --root {TOOLS}/cargo-deny cargo-deny@{CARGO_DENY}
@@ -67,7 +72,7 @@ def checks(long):
         Check("python tools", VENV, cores=0),
         Check("node packages", NODE, cores=0),
         Check("chromium", CHROMIUM, cores=0),
-        Check("format", "cargo fmt --all --check", cores=0),
+        Check("format", FORMAT, cores=0),
         # All that the suites run, as `cargo test --workspace` builds it.
         Check("build", "cargo build --workspace --bins --tests", cores=ALL, builds=True),
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["build"], cores=0),
@@ -83,7 +88,7 @@ def checks(long):
         Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5),
         Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "node packages"], cores=0.5),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
-        Check("packaging", "tests/packaging/run", after=["node packages"], cores=0.5),
+        Check("packaging", "tests/packaging/run", after=["build", "node packages"], cores=0.5),
         Check("ses", "tests/ses/run", after=["build"], cores=0.5),
         Check("mail server", "tests/smtp/run", after=["build"], cores=0.5),
         Check("attacks", PROXIES, after=["build"]),

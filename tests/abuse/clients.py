@@ -17,7 +17,9 @@ import time
 from service import Service, end
 
 SECONDS = 4.0
-# On an idle machine it is a quarter of a second; a busy one is given more, so that this fails only where others are kept out.
+# Half of the others wait for less than this, and 99 of 100 for less than that. On an idle machine all of them wait for less than a quarter
+# of a second; a busy one is given more, so that this fails only where others are kept out.
+MIDDLE = 0.25
 LONGEST = 3.0
 # Of Linux; Python has no name for it.
 IP_BIND_ADDRESS_NO_PORT = 24
@@ -140,8 +142,8 @@ def main(gateway):
             holder.join()
             middle, most, longest = statistics.median(took), took[len(took) * 99 // 100], took[-1]
             print(f"{name:32} {holder.asked:7} {holder.open:7} {middle * 1000:16.1f} {most * 1000:10.1f} {longest * 1000:8.1f} {service.megabytes():6.0f}", flush=True)
-            if most >= LONGEST:
-                failed.append(f"{name}: one in a hundred others waits {most * 1000:.0f} ms")
+            if middle >= MIDDLE or most >= LONGEST:
+                failed.append(f"{name}: half of the others wait for {middle * 1000:.0f} ms, one in a hundred for {most * 1000:.0f} ms")
     end(failed)
 
 

@@ -92,7 +92,7 @@ Written by `UPDATE_EXPECT=1 cargo test -p tests --test contract attack_costs`; t
   refused × (the request, six read units and 5 ms) + emails × (SES's $100 a million, and the worker's part).
 - *without limits*: all requests are answered.
 
-A web ACL (`firewall.yaml`) with its rate rule refuses an address and a network before they cost any of this; `MonthlyBudget` tells you
+A web ACL (`firewall.yaml`) with its rate rule refuses an address before it costs any of this; `MonthlyBudget` tells you
 of what is left. A [bot challenge](../bot-challenges.md) ends the first two.
 ";
 

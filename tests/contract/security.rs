@@ -162,6 +162,13 @@ fn the_log_of_the_api_is_json_with_the_id_of_each_request_and_no_secret() {
     }
 }
 
+/// They cost $0.30 a month for each of more than a hundred routes.
+#[test]
+fn metrics_of_single_routes_are_off() {
+    let root = tree::template();
+    assert_eq!(root["Resources"]["ApiStage"]["Properties"]["DefaultRouteSettings"]["DetailedMetricsEnabled"], false);
+}
+
 #[test]
 fn names_that_an_account_has_once_carry_the_region() {
     let root = tree::template();

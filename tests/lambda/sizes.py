@@ -15,6 +15,11 @@ TABLE = pathlib.Path(__file__).with_name("sizes.json")
 MOST_GROWTH = 1.05
 # Zipped, in bytes.
 MOST = 2_500_000
+# The fingerprints of common passwords, which only functions that take a new password may carry.
+COMMON = pathlib.Path(__file__).parent.parent.parent / "shared/src/model/password/common.bin"
+TAKE_PASSWORDS = {
+    "auth-password-reset", "auth-password-set", "auth-password-sign-up", "auth-password-update", "users-me-update", "users-user-create", "users-user-update"
+}
 # A build of the whole workspace puts them beside the functions.
 NO_FUNCTIONS = {"gateway", "infra"}
 
@@ -32,6 +37,11 @@ def main():
         growth = (len(binary) / before - 1) * 100
         print(f"   {name}: {len(binary):,} bytes, {zipped[name]:,} zipped, {growth:+.1f} % against sizes.json")
     heavy = [f"{name} ({size:,})" for name, size in zipped.items() if size > MOST and name not in NO_FUNCTIONS]
+    common = COMMON.read_bytes()
+    for file in sorted(folder.glob("*/bootstrap")):
+        name = file.parent.name
+        if name not in NO_FUNCTIONS and (common in file.read_bytes()) != (name in TAKE_PASSWORDS):
+            raise SystemExit(f"{name}: the list of common passwords is {'missing' if name in TAKE_PASSWORDS else 'in it for nothing'}")
     if heavy:
         raise SystemExit(f"heavier than a function may be, zipped: {', '.join(heavy)}")
     if accept:

@@ -15,6 +15,7 @@ use crate::tokens::{NewSession, SignedIn};
 pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/anonymous/sign-up")
     .summary("Creates an anonymous user")
     .limit(Limit::SignUp)
+    .open_to_restricted()
     .table(&[BatchGetItem, PutItem]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<SignedIn>, Error> {

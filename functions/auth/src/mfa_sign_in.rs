@@ -26,6 +26,7 @@ use crate::tokens::NewSession;
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
     .summary("Ends a sign-in with a code of the user's authenticator app")
     .limit(Limit::SignIn)
+    .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",

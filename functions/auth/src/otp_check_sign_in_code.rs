@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("auth-otp-check-sign-in-code", "/api/v1/auth/otp/sign-in/check-code")
     .summary("Checks a sign-in code without redeeming it")
     .limit(Limit::Code)
+    .open_to_restricted()
     .leaves_no_trail("it counts a try at a code, which stays as good as it was")
     .table(&[BatchGetItem, GetItem, UpdateItem]);
 

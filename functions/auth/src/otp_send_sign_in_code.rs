@@ -28,6 +28,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth/otp/send-sign-in-code")
     .summary("Mails a code and a link that sign in")
     .limit(Limit::SendCode)
+    .open_to_restricted()
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::EmailClaim])
     .errors(&[

@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("auth-password-check-reset-code", "/api/v1/auth/password/reset/check-code")
     .summary("Checks a password reset code without redeeming it")
     .limit(Limit::Code)
+    .open_to_restricted()
     .leaves_no_trail("it counts a try at a code, which stays as good as it was")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[

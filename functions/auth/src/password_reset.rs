@@ -26,6 +26,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/password/reset")
     .summary("Sets a new password with the code from a mail")
     .limit(Limit::Code)
+    .open_to_restricted()
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",

@@ -24,6 +24,8 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/auth/password/send-reset-code")
     .summary("Mails a link that sets a new password")
     .limit(Limit::SendCode)
+    .open_to_restricted()
+    .hides_accounts()
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::EmailClaim])
     .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "REDIRECT_URL_NOT_WHITELISTED"]);

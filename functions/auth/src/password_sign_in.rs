@@ -27,6 +27,7 @@ use crate::{mfa_attempt, sign_in_notice, wrong_password};
 pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
     .summary("Signs in with address and password")
     .limit(Limit::SignIn)
+    .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::EmailClaim])
     .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "EMAIL_PASSWORD_MISMATCH", "MULTI_FACTOR_AUTHENTICATION_REQUIRED"])

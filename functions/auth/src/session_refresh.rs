@@ -18,6 +18,7 @@ use crate::tokens::refresh;
 pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessions/current/refresh")
     .summary("Gives a new access token for the refresh token in the header")
     .limit(Limit::Token)
+    .open_to_restricted()
     .leaves_no_trail("a session that is used stays as it is, but for when it was last used")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&["REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);

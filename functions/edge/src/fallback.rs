@@ -1,4 +1,4 @@
-//! What no operation matches: 404, 405 with `Allow`, and every `OPTIONS`.
+//! What no operation matches: 404, 405 with `Allow`, every `OPTIONS`, and the page about errors.
 //!
 //! API Gateway by itself would answer a wrong method with 404, so the template sends its `$default` here; the gateway uses the same
 //! handler. It knows the routes of all operations and links none of their handlers.
@@ -12,6 +12,8 @@ use shared::content_api::Problem;
 use shared::http::{Interface, Register, Route, Signature, Verb, fallback_router};
 use shared::product_api::{KnownError, preflight};
 use tower::ServiceExt as _;
+
+use crate::error_page;
 
 /// The name of the Lambda behind `$default`.
 pub const NAME: &str = "edge-fallback";
@@ -49,6 +51,9 @@ pub async fn handle(request: Request) -> Response {
     let (method, path) = (request.method(), request.uri().path());
     if *method == Method::OPTIONS {
         return preflight();
+    }
+    if path == error_page::PATH && matches!(*method, Method::GET | Method::HEAD) {
+        return error_page::show();
     }
     let methods = methods(path);
     match (interface(path), methods.is_empty()) {

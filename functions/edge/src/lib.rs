@@ -3,6 +3,7 @@
 pub mod backend_urls;
 pub mod check_feature_support;
 pub mod check_version;
+mod error_page;
 pub mod fallback;
 pub mod health;
 pub mod welcome;

@@ -14,6 +14,7 @@ use crate::invitation_accept::InvitationCodeBody;
 pub const ROUTE: Route = Route::post("teams-invitation-check-code", "/api/v1/team-invitations/accept/check-code")
     .summary("Checks the code of an invitation without accepting it")
     .limit(Limit::Code)
+    .open_to_restricted()
     .leaves_no_trail("it counts a try at a code, which stays as good as it was")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[

@@ -18,6 +18,7 @@ use crate::invitation_accept::InvitationCodeBody;
 pub const ROUTE: Route = Route::post("teams-invitation-details", "/api/v1/team-invitations/accept/details")
     .summary("Tells which team an invitation is for")
     .limit(Limit::Code)
+    .open_to_restricted()
     .leaves_no_trail("it counts a try at a code, which stays as good as it was")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[

@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("users-contact-channel-check-code", "/api/v1/contact-channels/verify/check-code")
     .summary("Checks a verification code without redeeming it")
     .limit(Limit::Code)
+    .open_to_restricted()
     .leaves_no_trail("it counts a try at a code, which stays as good as it was")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[

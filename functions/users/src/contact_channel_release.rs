@@ -10,6 +10,7 @@ use shared::http::Route;
 use shared::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::client::Caller;
 use shared::mail::code::RELEASE_PATH;
+use shared::mail::notice;
 use shared::model::limit::{Limit, Rule};
 use shared::product_api::accounts::{With, change_read, redeemed};
 use shared::product_api::input::Ignored;
@@ -44,10 +45,17 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     record::on(&project.project);
     let released = change_read(&app, &link.project_id, row, gone.clone(), |user| {
         // The user may have put another address in its place.
+        let before = user.clone();
         if user.channel(*channel_id).is_none_or(|channel| channel.value != *email) || !user.release(*channel_id) {
             return Err(gone.clone().into());
         }
-        Ok(With(vec![links::redeem::<Release>(&query.code)]))
+        let mut writes = vec![links::redeem::<Release>(&query.code)];
+        // Whoever has only addresses that nobody has proved would be told at the one that goes. Where the link was followed is nobody's
+        // business who made the account.
+        if user.channels.iter().any(|channel| channel.is_verified) {
+            writes.extend(notice::of_change(&app, &project.project, None, &before, user)?);
+        }
+        Ok(With(writes))
     });
     match redeemed(released.await) {
         Ok(_) => Ok(done(email.as_str())),

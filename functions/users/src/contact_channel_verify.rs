@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("users-contact-channel-verify", "/api/v1/contact-channels/verify")
     .summary("Verifies an e-mail address with the code from a mail")
     .limit(Limit::Code)
+    .open_to_restricted()
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "VERIFICATION_CODE_NOT_FOUND",

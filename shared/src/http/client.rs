@@ -71,6 +71,11 @@ fn came_through_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
     headers.get("x-origin-secret").is_some_and(|given| given.as_bytes().ct_eq(secret.expose_secret().as_bytes()).into())
 }
 
+/// Whether a request went past the distribution that the deployment has, and so past its web ACL.
+pub fn went_past_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
+    settings.origin_secret.is_some() && !came_through_distribution(headers, settings)
+}
+
 /// `address:port`; an IPv6 address has no brackets there.
 fn parse_viewer_address(text: &str) -> Option<IpAddr> {
     text.rsplit_once(':')?.0.trim_matches(['[', ']']).parse().ok()

@@ -13,7 +13,7 @@ use lambda_http::request::RequestContext;
 use lambda_http::{Error, RequestExt as _, service_fn};
 use tower::ServiceExt as _;
 
-use super::client::PeerAddress;
+use super::client::{PeerAddress, went_past_distribution};
 use super::log::{self, Asked};
 use super::version::resolved;
 use super::{Interface, RequestId, Route, fallback_router, router};
@@ -58,13 +58,21 @@ pub async fn run_router(
 async fn answer(name: &'static str, app: App, router: Router, request: lambda_http::Request) -> Result<Answer, Infallible> {
     let request = as_received(request);
     let asked = asked(name, &request);
-    let mut answer = router.oneshot(request).await?;
+    let mut answer = match went_past_distribution(request.headers(), &app.settings) {
+        true => direct(&app),
+        false => router.oneshot(request).await?,
+    };
     // Not over plain HTTP (RFC 6797 §7.2), which is how functions answer on a developer's machine.
     if app.settings.api_url.starts_with("https:") {
         answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
     }
     asked.answered(&app, &answer);
     Ok(Answer::read(answer).await)
+}
+
+/// The answer at API Gateway's own address, where there is a distribution: nothing is looked up for it.
+fn direct(app: &App) -> Response<axum::body::Body> {
+    (StatusCode::FORBIDDEN, format!("This API answers at {} alone.\n", app.settings.api_url)).into_response()
 }
 
 /// An answer as the runtime sends it: text where it is text, anything else in base64.
@@ -170,6 +178,26 @@ mod tests {
                 let answer = answer("users-me-read", app.clone(), build().with_state(app.clone()), request).await.expect("an answer");
                 let header = answer.0.headers().get("strict-transport-security").map(|value| value.to_str().expect("text").to_owned());
                 assert_eq!(header.as_deref(), expected, "{api_url}: {}", answer.0.status());
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_that_goes_past_the_distribution_reaches_an_operation() {
+        let app = log::tests::app_behind("the secret of the distribution");
+        let reached = async || KnownError::UserNotFound;
+        let build = || router(&app, Route::get("users-me-read", "/api/v1/users/me"), reached).with_state(app.clone());
+        for (secret, expected) in [(None, 403), (Some("another"), 403), (Some("the secret of the distribution"), 404)] {
+            let event = include_str!("../../../events/users/me-read.json");
+            let mut request = lambda_http::request::from_str(event).expect("an event");
+            request.headers_mut().remove("x-origin-secret");
+            if let Some(secret) = secret {
+                request.headers_mut().insert("x-origin-secret", HeaderValue::from_static(secret));
+            }
+            let answer = answer("users-me-read", app.clone(), build(), request).await.expect("an answer").0;
+            assert_eq!(answer.status(), expected, "{secret:?}");
+            if expected == 403 {
+                assert!(matches!(answer.body(), lambda_http::Body::Text(text) if text.contains("https://api.test")));
             }
         }
     }

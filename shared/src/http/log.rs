@@ -171,7 +171,16 @@ pub(super) mod tests {
     }
 
     pub(in crate::http) fn app_at(api_url: &str, stage: Option<&str>) -> App {
-        let settings = Settings {
+        with_settings(settings(api_url, stage))
+    }
+
+    /// Of a deployment whose distribution has this secret.
+    pub(in crate::http) fn app_behind(secret: &str) -> App {
+        with_settings(Settings { origin_secret: Some(secret.to_owned().into()), ..settings("https://api.test", None) })
+    }
+
+    fn settings(api_url: &str, stage: Option<&str>) -> Settings {
+        Settings {
             api_url: api_url.to_owned(),
             site_url: "https://site.test".to_owned(),
             secret: "a deployment secret of some length".to_owned().into(),
@@ -185,7 +194,10 @@ pub(super) mod tests {
             allow_private_issuers: false,
             provider_stand_in: None,
             mails_per_hour: None,
-        };
+        }
+    }
+
+    fn with_settings(settings: Settings) -> App {
         let endpoint = Endpoint::local(Service::DynamoDb, "http://table.invalid");
         let store = Store::at(endpoint, AwsHttp::from_env().expect("a client"), "table", Entropy::system());
         App::new(settings, store, Clock::new(|| jiff::Timestamp::UNIX_EPOCH), Entropy::system(), Hasher::new(64, 1))

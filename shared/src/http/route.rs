@@ -40,6 +40,8 @@ pub struct Route {
     pub takes_forms: bool,
     /// Whether its errors have the form of RFC 6749 §5.2 too.
     pub has_oauth_errors: bool,
+    /// Whether its answers take a least time, which hides what they took.
+    pub hides_accounts: bool,
     /// Whether it signs, verifies, seals or opens anything, for which its function has the deployment secret.
     pub uses_secret: bool,
     /// Whether what it changes is told in the trail.
@@ -151,6 +153,7 @@ impl Route {
             ignores_body: false,
             takes_forms: false,
             has_oauth_errors: false,
+            hides_accounts: false,
             uses_secret: true,
             trail,
             is_open_to_restricted: false,
@@ -221,14 +224,20 @@ impl Route {
         Self { trail: Trail::Nothing(reason), ..self }
     }
 
-    /// For a way out: whom an administrator has restricted may sign out. Other writes are refused whatever the request says it accepts.
+    /// For what whom an administrator has restricted may send with an access token: signing out, and what somebody without one may send as
+    /// well. Everything else but reading is refused whatever the request says it accepts.
     pub const fn open_to_restricted(self) -> Self {
         Self { is_open_to_restricted: true, ..self }
     }
 
-    /// Whether a signed-in user changes something by it, for which no administrator may have restricted the user.
+    /// Whether a signed-in user changes something by it or has something sent, for which no administrator may have restricted the user.
     pub fn is_change_of_user(&self) -> bool {
-        self.limit == Some(Limit::Write) && !self.is_open_to_restricted
+        self.limit.is_some() && !self.is_open_to_restricted
+    }
+
+    /// For what answers alike whether or not there is an account, so that the time of the answer tells as little.
+    pub const fn hides_accounts(self) -> Self {
+        Self { hides_accounts: true, ..self }
     }
 
     /// For a GET that changes something.

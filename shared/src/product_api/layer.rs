@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
@@ -10,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::{Map, Value};
+use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 
 use super::error::{Answered, ErrorCode, KnownError};
@@ -23,9 +25,15 @@ use crate::store::{record, retry};
 /// Largest body, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
+/// What an answer takes at least that must not tell whether there is an account: longer than the table of a gateway needs, where an item
+/// that is found takes a tenth of a millisecond more than one that is not. DynamoDB's own times differ by milliseconds.
+const HIDING: Duration = Duration::from_millis(10);
+
 /// Wraps an operation of interface B.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    answered(&app, request, |request| async {
+    let hides_accounts = request.extensions().get::<Route>().is_some_and(|route| route.hides_accounts);
+    let until = Instant::now() + HIDING;
+    let response = answered(&app, request, |request| async {
         let (mut parts, body) = request.into_parts();
         let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.ignores_body);
         let body = if is_ignored { Ok(None) } else { read_body(&parts.method, &parts.headers, body).await };
@@ -43,7 +51,11 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
             Err(error) => error.into_response(),
         }
     })
-    .await
+    .await;
+    if hides_accounts {
+        sleep_until(until).await;
+    }
+    response
 }
 
 /// Wraps what answers where no operation is: whatever the body, there is no such path or method.

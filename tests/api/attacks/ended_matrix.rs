@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use http::HeaderValue;
 use infra::{Operation, operations};
 use serde_json::{Value, json};
-use shared::http::Interface;
+use shared::http::{Interface, Verb};
 use shared::model::id::{ProjectId, UserId};
 use shared::model::limit::Limits;
 use shared::store::users;
@@ -35,6 +35,24 @@ const ENDS: [(&str, u16, &str); 10] = [
     ("deleted", 401, "ACCESS_TOKEN_EXPIRED"),
     ("restricted", 403, "RESTRICTED_USER_NOT_ALLOWED"),
     ("anonymous", 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"),
+];
+
+/// What a user may send with an access token whom an administrator has restricted.
+const OPEN_TO_RESTRICTED: [&str; 14] = [
+    "auth-anonymous-sign-up",
+    "auth-mfa-sign-in",
+    "auth-otp-check-sign-in-code",
+    "auth-otp-send-sign-in-code",
+    "auth-password-check-reset-code",
+    "auth-password-reset",
+    "auth-password-send-reset-code",
+    "auth-password-sign-in",
+    "auth-session-delete-current",
+    "auth-session-refresh",
+    "teams-invitation-check-code",
+    "teams-invitation-details",
+    "users-contact-channel-check-code",
+    "users-contact-channel-verify",
 ];
 
 /// Operations that prove who is calling.
@@ -172,6 +190,40 @@ async fn whoever_owns_projects_and_is_out_does_nothing_with_them() {
         assert_error(&send(&world, &operation, &token).await, 401, "ACCESS_TOKEN_EXPIRED");
         assert_eq!(world.app.table(), before, "{}", operation.route.name);
     }
+}
+
+/// What a request says it accepts is up to whoever sends it, and the published SDK always says that it accepts everybody.
+#[tokio::test]
+async fn a_restricted_user_writes_nothing_whatever_the_request_accepts() {
+    let world = World::new(Limits::off()).await;
+    let tokens = [WITH_PASSWORD, WITHOUT_PASSWORD].map(|event| token_of(&world, event));
+    for token in &tokens {
+        put_out(&world, token, "restricted").await;
+    }
+    let before = world.app.table();
+    // What a server sends in the name of a user is up to the server.
+    let of_clients = |operation: &Operation| {
+        operation.route.verb != Verb::Get && world.request(&name(operation)).headers()["x-service-access-type"] == "client"
+    };
+    let mut open = BTreeSet::new();
+    for operation in proving().iter().filter(|operation| of_clients(operation) && project_of(&world, operation) == PROJECT) {
+        for token in &tokens {
+            let mut request = world.request(&name(operation));
+            for allowed in ["x-service-allow-restricted-user", "x-service-allow-anonymous-user"] {
+                request.headers_mut().insert(allowed, HeaderValue::from_static("true"));
+            }
+            request.headers_mut().insert(TOKEN, token.parse().unwrap());
+            if operation.route.is_open_to_restricted {
+                open.insert(operation.route.name);
+                continue;
+            }
+            let answer = Answer::read(world.app.answer(request).await).await;
+            assert_eq!((answer.status(), answer.code().as_str()), (403, "RESTRICTED_USER_NOT_ALLOWED"), "{}", operation.route.name);
+            assert_eq!(world.app.table(), before, "{}", operation.route.name);
+        }
+    }
+    // Signing out, and what somebody without a token may send as well.
+    assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 
 /// What the other tests send is refused for the session alone.

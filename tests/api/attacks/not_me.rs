@@ -5,6 +5,7 @@ use serde_json::json;
 use support::{SignedIn, TestApp};
 
 use super::{CALLBACK, PASSWORD, added, addresses, password_sign_in, reset, reset_code, verification_code, verify};
+use crate::auth::account_notices::{notices, verified};
 use crate::auth::assert_error;
 
 /// Somebody signs up with `ada@example.com`; the account, and the path of the link in the email.
@@ -47,6 +48,23 @@ async fn the_page_changes_nothing_and_its_button_releases_the_address() {
         assert!(again.status() == 200 && again.text().contains("used before"), "{}", again.text());
     }
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id, "a second use takes nothing from anybody");
+}
+
+#[tokio::test]
+async fn whoever_has_other_addresses_hears_that_one_was_taken_from_the_account() {
+    let app = TestApp::start().await;
+    let ada = verified(&app, "ada@example.com").await;
+    let channel = added(&app, &ada, "shared@example.com").await;
+    let code = verification_code(&app, &ada, &channel, "shared@example.com").await;
+    let link = link(&app, "shared@example.com").await;
+    assert_eq!(verify(&app, &code).await.status(), 200);
+    let before = notices(&app, "ada@example.com").await.len();
+    app.advance(SignedDuration::from_secs(1));
+    assert!(app.anonymous().request("POST", &link).send().await.text().contains("free again"));
+    let told = notices(&app, "ada@example.com").await;
+    assert_eq!(told.len(), before + 1);
+    let text = &told.last().unwrap().0.text;
+    assert!(text.contains("shared@example.com can no longer be used to sign in") && !text.contains("Address "), "{text}");
 }
 
 #[tokio::test]

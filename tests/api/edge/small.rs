@@ -1,7 +1,10 @@
 //! The greeting, versions, features and addresses.
 
 use serde_json::json;
-use support::{API_URL, TestApp};
+use shared::content_api::Problem;
+use shared::product_api::KnownError;
+use support::{API_URL, Answer, TestApp};
+use tower::ServiceExt as _;
 
 #[tokio::test]
 async fn the_greeting_says_what_the_request_proved() {
@@ -81,4 +84,23 @@ async fn a_path_has_the_methods_of_the_operation_that_it_names() {
     let path = "/api/v1/contact-channels/me/5d0c8a3e-7b1f-4c2d-9e6a-1f2b3c4d5e6f";
     let answer = app.anonymous().post(path, json!({})).await;
     assert_eq!((answer.status(), answer.header("allow")), (405, Some("DELETE, GET, HEAD, PATCH")));
+}
+
+/// In a deployment, as the gateway's own page is in front of this one.
+#[tokio::test]
+async fn every_error_leads_to_a_page_that_explains_it() {
+    let app = TestApp::start().await;
+    let router = edge_functions::fallback::router(&app.app).with_state(app.app.clone());
+    let refused = app.client().get("/api/v1/users").await.json();
+    let (page, code) = refused["documentation_url"].as_str().unwrap().split_once('#').unwrap();
+    let path = page.strip_prefix(API_URL).unwrap();
+    let request = http::Request::get(path).body(axum::body::Body::empty()).unwrap();
+    let answer = Answer::read(router.clone().oneshot(request).await.unwrap()).await;
+    assert_eq!((answer.status(), answer.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert!(answer.text().contains(&format!("<p id=\"{code}\">")) && answer.text().contains(&refused["hint"].as_str().unwrap()[..20]));
+    for code in KnownError::catalog().map(|entry| entry.code).chain(Problem::ALL.map(Problem::code)) {
+        assert!(answer.text().contains(&format!("<p id=\"{code}\">")), "{code}");
+    }
+    let wrong = http::Request::post(path).body(axum::body::Body::empty()).unwrap();
+    assert_eq!(router.oneshot(wrong).await.unwrap().status(), 404);
 }

@@ -11,11 +11,10 @@ fn sender(address: &str) -> Value {
 }
 
 /// What was there before the deployment said whom it sends for, with a project that sends from `address`.
-async fn before(address: &str) -> (TestApp, Snapshot) {
+async fn before(address: &str) -> Snapshot {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "email_config": sender(address) } })).await;
-    let snapshot = app.snapshot("senders", 2);
-    (app, snapshot)
+    app.snapshot("sender-of-before", 2)
 }
 
 async fn from(app: &TestApp, email: &str) -> String {
@@ -49,7 +48,7 @@ async fn a_project_takes_only_the_addresses_that_the_deployment_sends_for() {
 
 #[tokio::test]
 async fn a_project_with_its_own_mail_server_sends_from_any_address_until_it_gives_the_server_up() {
-    let snapshot = TestApp::start().await.snapshot("senders", 2);
+    let snapshot = TestApp::start().await.snapshot("sender-by-own-server", 2);
     let app = TestApp::start_sending_from(&snapshot, "").await;
     let mut own = sender("notes@example.org");
     own["host"] = json!("mail.example.org");
@@ -63,7 +62,7 @@ async fn a_project_with_its_own_mail_server_sends_from_any_address_until_it_give
 
 #[tokio::test]
 async fn a_sender_of_before_gives_way_to_the_deployments_and_is_no_obstacle_to_other_settings() {
-    let (_, snapshot) = before("notes@example.org").await;
+    let snapshot = before("notes@example.org").await;
     let app = TestApp::start_sending_from(&snapshot, "").await;
     assert_eq!(from(&app, "ada@example.com").await, "\"Notes\" <noreply@example.com>");
     app.configure(json!({ "config": { "email_config": sender("notes@example.org"), "magic_link_enabled": false } })).await;

@@ -114,12 +114,17 @@ async fn clients_of_projects_that_nobody_has_made_leave_nothing_in_oauth() {
 async fn links_that_nobody_got_are_refused_and_leave_nothing() {
     for page in ["auth/not-me-link", "contact-channels/release-link", "emails/unsubscribe-link"] {
         let app = standard().await;
-        let code = |number: usize| format!("/api/v1/{page}?code={number:045}");
-        let follow = |number: usize| {
-            let anonymous = app.anonymous();
-            async move { if number % 2 == 0 { anonymous.get(&code(number)).await } else { anonymous.post(&code(number), json!({})).await } }
+        let follow = async |number: usize| {
+            let method = if number.is_multiple_of(2) { "GET" } else { "POST" };
+            app.anonymous().request(method, &format!("/api/v1/{page}?code={number:045}")).send().await
         };
-        let written = made_up(&app, Rule::Unproved, "VERIFICATION_CODE_NOT_FOUND", follow).await;
+        for number in 0..Rule::Unproved.standard().quota as usize {
+            assert_eq!(follow(number).await.status(), 404, "{number}");
+        }
+        for number in 1000..1010 {
+            assert_refused(&follow(number).await, Rule::Unproved.limit().name(), Rule::Unproved.standard());
+        }
+        let written = written(&app);
         assert!(written.is_empty(), "{page}: {written:?}");
     }
 }

@@ -20,6 +20,7 @@ mod proxies;
 mod renderer;
 mod reseal;
 mod serve;
+mod smuggling;
 mod support;
 mod transfer;
 mod users;

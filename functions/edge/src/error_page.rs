@@ -1,0 +1,41 @@
+//! The page that the `documentation_url` of every error leads to, in a deployment. The gateway has a page of its own at this address, with
+//! links to the operations that it documents.
+
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use shared::content_api::Problem;
+use shared::http::{Page, escape_html};
+use shared::product_api::KnownError;
+
+/// Where the page is.
+pub(crate) const PATH: &str = "/docs/errors";
+
+pub(crate) fn show() -> Response {
+    let product = KnownError::catalog().map(|error| entry(error.code, error.status, error.meaning, error.hint));
+    let content = Problem::ALL.map(|problem| entry(problem.code(), problem.status(), &problem.to_string(), problem.hint()));
+    let body: String = product.chain(content).collect();
+    Page::of(StatusCode::OK, "Error codes", &body).into_response()
+}
+
+fn entry(code: &str, status: StatusCode, meaning: &str, hint: &str) -> String {
+    format!("<p id=\"{code}\"><b>{code}</b> ({})<br>{}<br>{}</p>\n", status.as_u16(), prose(meaning), prose(hint))
+}
+
+/// A sentence as HTML, with its `code` as such.
+fn prose(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(number, part)| match number % 2 {
+        0 => escape_html(part),
+        _ => format!("<code>{}</code>", escape_html(part)),
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_in_a_sentence_is_code_and_nothing_is_markup() {
+        assert_eq!(prose("Send `a: <b>` & more."), "Send <code>a: &lt;b&gt;</code> &amp; more.");
+    }
+}
