@@ -344,6 +344,7 @@ async fn write_authorization(app: &TestApp, project: &ProjectId) {
         provider_scope: None,
         user_id: None,
         epoch: 0,
+        begun_in: None,
         verifier: app.app.sealer.seal(&app.app.entropy, "oauth-verifier", &app.app.entropy.code()).unwrap(),
         expires_at: after(app.now(), authorization::LIFE),
     };

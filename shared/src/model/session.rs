@@ -76,6 +76,11 @@ impl Session {
         self.epoch == user.session_epoch || user.kept_session == Some(self.id)
     }
 
+    /// When a session must have been used last to live.
+    pub fn idle_since(settings: &SessionSettings, now: Timestamp) -> Timestamp {
+        now.checked_sub(settings.idle()).unwrap_or(Timestamp::MIN)
+    }
+
     /// Whether the session still gives access tokens.
     pub fn is_live(&self, user: &User, settings: &SessionSettings, now: Timestamp) -> bool {
         self.is_unended(user) && now < self.expires_at && now < after(self.last_used_at, settings.idle())

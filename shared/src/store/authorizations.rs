@@ -35,6 +35,10 @@ pub struct AuthorizationCode {
     /// The user's credential epoch when the code was made.
     #[serde(default)]
     pub epoch: u64,
+    /// The session that the flow was begun in, when it links an account or upgrades its user: the code is good while that lives. Absent on
+    /// codes of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun_in: Option<SessionId>,
     /// The one that the flow began with.
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.

@@ -2,6 +2,7 @@
 
 mod code_matrix;
 mod code_world;
+mod ended_flows;
 mod ended_matrix;
 mod ended_sessions;
 mod first_proof;
