@@ -16,6 +16,7 @@ mod notices_misused;
 mod old_codes;
 mod old_tables;
 mod outbox_reader;
+mod own_proofs;
 mod requirements;
 mod squatters;
 mod switched_off;
