@@ -267,7 +267,7 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
     let mut user = User::new(entropy, now);
     user.add_primary_email(entropy, Email::parse("bob@example.com").unwrap(), false);
     let secret = TotpSecret::parse(STANDARD.encode(AUTHENTICATOR)).unwrap();
-    user.totp = Some(Totp::seal(&app.app.sealer, entropy, project, user.id, &secret).unwrap());
+    user.totp = Some(Totp::seal(&app.app.sealer, entropy, project, user.id, &secret, now).unwrap());
     let attempt = MfaAttempt::new(&user, false, Vec::new(), now);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let mut writes =
@@ -344,6 +344,7 @@ async fn write_authorization(app: &TestApp, project: &ProjectId) {
         provider_scope: None,
         user_id: None,
         epoch: 0,
+        begun_in: None,
         verifier: app.app.sealer.seal(&app.app.entropy, "oauth-verifier", &app.app.entropy.code()).unwrap(),
         expires_at: after(app.now(), authorization::LIFE),
     };

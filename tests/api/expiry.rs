@@ -134,6 +134,7 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     let code = AuthorizationCode {
         user_id: UserId::parse(&ada.user_id).unwrap(),
         epoch: 0,
+        begun_in: None,
         redirect_uri: RedirectUrl::parse("http://localhost:3000/x").unwrap(),
         code_challenge: String::new(),
         after_callback_redirect_url: None,

@@ -16,6 +16,9 @@ const TEAM: &str = "no client deletes the team, or adds its member in another wa
 
 /// The conditions without which no rule is broken here, and why they are there nevertheless.
 const SPARE: &[(&str, &str)] = &[
+    ("ConditionCheck U/SESSION: attribute_exists(pk)", OTHERS),
+    ("ConditionCheck U/SESSION: d.expires_at > :now", STILL),
+    ("ConditionCheck U/SESSION: d.last_used_at > :idle", STILL),
     ("Delete E/CLAIM: attribute_not_exists(pk) OR d.user_id = :user", VERSION),
     ("Delete U/SESSION: attribute_exists(pk)", "it decides what the second of two who end a session is told, and nothing else"),
     ("Put E/CLAIM: attribute_not_exists(pk) OR d.user_id = :user", VERSION),

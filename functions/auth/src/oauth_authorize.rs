@@ -19,7 +19,7 @@ use shared::model::limit::{Limit, Rule};
 use shared::model::project::{ApiKey, OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::after;
-use shared::model::user::{RestrictedReason, User};
+use shared::model::user::RestrictedReason;
 use shared::oauth::authorization::{self, Authorization, LIFE, ProviderRequest, Purpose, ResponseMode};
 use shared::oauth::metadata;
 use shared::oauth::outgoing::Outgoing;
@@ -254,10 +254,9 @@ pub async fn handle(
     if let Some(current) = current.as_ref().filter(|_| query.purpose() == Purpose::Link) {
         current.check_fresh(&project, None, &app)?;
     }
-    let user = current.map(|current| current.row.user);
-    let user = user.filter(|user| query.purpose() == Purpose::Link || user.is_anonymous);
+    let current = current.filter(|current| query.purpose() == Purpose::Link || current.row.user.is_anonymous);
     let admitted = admit(&app, &project, &caller, &query).await?;
-    begin(&app, &project, provider, query, user.as_ref(), admitted).await
+    begin(&app, &project, provider, query, current.as_ref(), admitted).await
 }
 
 /// Whoever links an account is signed in already.
@@ -326,7 +325,7 @@ async fn begin(
     project: &Project,
     provider: &OAuthProvider,
     query: AuthorizeQuery,
-    user: Option<&User>,
+    current: Option<&CurrentUser>,
     admitted: Option<Admitted<'_>>,
 ) -> Result<Authorized, Error> {
     let (state, verifier, now) = (oauth_flow::state(app, &project.id), app.entropy.code(), app.clock.now());
@@ -356,8 +355,9 @@ async fn begin(
         error_redirect_url: query.error_redirect_uri.or(query.error_redirect_url),
         after_callback_redirect_url: query.after_callback_redirect_url,
         provider_scope: query.provider_scope,
-        user_id: user.map(|user| user.id),
-        epoch: user.map_or(0, |user| user.credential_epoch),
+        user_id: current.map(|current| current.row.user.id),
+        epoch: current.map_or(0, |current| current.row.user.credential_epoch),
+        begun_in: current.map(|current| current.session.id),
         verifier: app.sealer.seal(&app.entropy, "oauth-verifier", &verifier)?,
         expires_at: after(now, LIFE),
     };

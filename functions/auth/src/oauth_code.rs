@@ -1,8 +1,9 @@
 //! Our own authorization codes: 64 hexadecimal digits, of which the first half names the user and the second is random, so that the token
 //! endpoint reads code and user at once.
 //!
-//! A code is bound to its project, its redirect URI, its PKCE challenge and the credential epoch of its user, lives for five minutes and works once. When it comes a second
-//! time somebody has stolen it, and the session that it gave ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
+//! A code is bound to its project, its redirect URI, its PKCE challenge, the credential epoch of its user and, where it changes a user
+//! who was signed in, the session that the flow was begun in; it lives for five minutes and works once. When it comes a second time
+//! somebody has stolen it, and the session that it gave ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
 
 use secrecy::{ExposeSecret as _, SecretString};
 use shared::App;
@@ -21,6 +22,7 @@ use shared::product_api::{Error, KnownError};
 use shared::store;
 use shared::store::accounts::Outcome;
 use shared::store::authorizations::{self, AuthorizationCode, Pending, PendingChange};
+use shared::store::sessions;
 use shared::store::users::{self, UserRow};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
@@ -154,6 +156,7 @@ impl Redemption {
         }
         let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]);
         let mut writes = vec![authorizations::redeem_code(id, &self.code, session.id())];
+        writes.extend(stored.begun_in.map(|begun| sessions::lives(project, after.id, begun, app.clock.now())));
         match &stored.pending {
             None if row.user.wrong_passwords > 0 => writes.push(users::reopen(id, after.id, stored.epoch)),
             None => writes.push(users::at_epoch(id, after.id, stored.epoch)),

@@ -52,6 +52,7 @@ pub async fn handle(
             return Err(KnownError::UserHasPassword.into());
         }
         user.password = Some(hash.clone());
+        user.first_password_at = Some(app.clock.now());
         user.forget_wrong_passwords();
         user.raise_epoch();
         Ok(With::default())

@@ -3,9 +3,12 @@
 //!
 //! The proof is a credential that would also sign in: the password, a code from the authenticator app, or a sign-in code sent to the
 //! user by email. Wrong attempts are counted as they are elsewhere, and a code works once.
+//!
+//! A credential that was added since the session's last proof is none: whoever stole the session would add one of their own, and stay.
 
 use axum::extract::State;
 use deserr::Deserr;
+use jiff::Timestamp;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
@@ -30,6 +33,7 @@ pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/aut
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, UpdateItem])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",
+        "REAUTHENTICATION_REQUIRED",
         "USER_DOES_NOT_HAVE_PASSWORD",
         "PASSWORD_CONFIRMATION_MISMATCH",
         "INVALID_TOTP_CODE",
@@ -87,8 +91,14 @@ pub async fn handle(
     }
 }
 
+/// Refuses a credential that the user has only since the session's last proof.
+fn check_age(current: &CurrentUser, since: Option<Timestamp>) -> Result<(), KnownError> {
+    if current.session.is_proved_by(since) { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
+}
+
 async fn by_password(app: &App, access: &Access<Client>, current: &CurrentUser, password: &Password) -> Result<Proof, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
+    check_age(current, user.first_password_at)?;
     let failures = old_password::prove(app, project, user, password).await?;
     let writes = [users::at_epoch(project, user.id, user.credential_epoch)].into_iter().chain(failures.still_allowed()).collect();
     Ok(Proof { writes, amr: Amr::Pwd, used: KnownError::PasswordConfirmationMismatch })
@@ -97,6 +107,7 @@ async fn by_password(app: &App, access: &Access<Client>, current: &CurrentUser, 
 async fn by_totp(app: &App, access: &Access<Client>, current: &CurrentUser, code: &str) -> Result<Proof, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
     let totp = user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
+    check_age(current, totp.set_at)?;
     let failures = Failures::of_second_factor(app, project, user.id);
     failures.look().await?;
     let Some(step) = totp.check(&app.sealer, project, user.id, code.trim(), app.clock.now())? else {
@@ -116,6 +127,7 @@ async fn by_code(app: &App, access: &Access<Client>, current: &CurrentUser, code
     if stored.user_id != Some(user.id) || !stored.is_of_epoch(user) || !signs_in {
         return Err(Rejected::NotFound.into());
     }
+    check_age(current, user.notices.joined_at(&stored.email))?;
     let writes = vec![codes::redeem(project, Purpose::SignIn, code), users::at_epoch(project, user.id, user.credential_epoch)];
     Ok(Proof { writes, amr: Amr::Otp, used: Rejected::AlreadyUsed.into() })
 }

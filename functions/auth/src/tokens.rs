@@ -1,6 +1,5 @@
 //! Sessions as operations begin and refresh them: the refresh token in clear exists here and in the answer alone.
 
-use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use shared::App;
@@ -75,7 +74,7 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;
-    let idle_since = now.checked_sub(settings.idle()).unwrap_or(Timestamp::MIN);
+    let idle_since = Session::idle_since(settings, now);
     let ((), session, user) = futures_util::try_join!(
         limits::by_secret(app, &project.id, Rule::Token, token),
         app.store.touch_session(&project.id, claim, Some(place), idle_since, now),

@@ -21,6 +21,8 @@ use shared::store::{self, images, memberships};
 /// A change of a user that is checked and ready to be applied.
 pub(crate) struct UserChange {
     patch: UserPatch,
+    /// Whether the second factor of a user who has one may be changed.
+    just_proved: Result<(), KnownError>,
 }
 
 impl UserChange {
@@ -28,8 +30,9 @@ impl UserChange {
     pub(crate) async fn new<L>(app: &App, access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
         let project = &access.project;
         check(project, &input)?;
+        let just_proved = access.check_just_proved(app);
         match &input.totp_secret_base64 {
-            Change::Clear => access.check_just_proved(app)?,
+            Change::Clear => just_proved.clone()?,
             Change::Keep if input.primary_email.is_keep() => {}
             _ => access.check_fresh(app)?,
         }
@@ -37,15 +40,19 @@ impl UserChange {
         let totp = match &input.totp_secret_base64 {
             Change::Keep => Change::Keep,
             Change::Clear => Change::Clear,
-            Change::Set(secret) => Change::Set(Totp::seal(&app.sealer, &app.entropy, &project.id, user.id, secret)?),
+            Change::Set(secret) => Change::Set(Totp::seal(&app.sealer, &app.entropy, &project.id, user.id, secret, app.clock.now())?),
         };
         let url = |digest: &_| Owner::from(user.id).url(&app.settings.api_url, &project.id, digest);
         let image = NewImage::of(&input.profile_image_url, Upload::digest, url);
-        Ok(Self { patch: UserPatch { input, password, totp, image, author: access.author() } })
+        Ok(Self { patch: UserPatch { input, password, totp, image, author: access.author() }, just_proved })
     }
 
     /// Changes the user, and says what else is written with it.
     pub(crate) fn apply(&self, app: &App, project: &Project, user: &mut User) -> Result<With, Error> {
+        // Another app in place of the one there is removes that. Here, as the user may have set one since it was read first.
+        if user.totp.is_some() && !self.patch.totp.is_keep() {
+            self.just_proved.clone()?;
+        }
         let (old_image, old_team) = (user.uploaded_image.clone(), user.selected_team_id);
         self.patch.apply(user, &app.entropy, app.clock.now()).map_err(|refused| match refused {
             Refused::NoPrimaryEmail => KnownError::PrimaryEmailRequired,

@@ -20,6 +20,9 @@ pub struct Totp {
     pub secret: Sealed,
     /// The time step of the last code that was accepted: each is accepted once (RFC 6238 §5.2).
     pub last_step: u64,
+    /// When it was set; absent on items of older versions: before any session of now.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub set_at: Option<Timestamp>,
 }
 
 /// What the secret of a user's app is sealed for.
@@ -28,8 +31,16 @@ pub fn owner(project: &ProjectId, user: UserId) -> String {
 }
 
 impl Totp {
-    pub fn seal(sealer: &Sealer, entropy: &Entropy, project: &ProjectId, user: UserId, secret: &TotpSecret) -> Result<Self, Error> {
-        Ok(Self { secret: sealer.seal(entropy, &owner(project, user), secret.text())?, last_step: 0 })
+    /// The app that is set now.
+    pub fn seal(
+        sealer: &Sealer,
+        entropy: &Entropy,
+        project: &ProjectId,
+        user: UserId,
+        secret: &TotpSecret,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        Ok(Self { secret: sealer.seal(entropy, &owner(project, user), secret.text())?, last_step: 0, set_at: Some(now) })
     }
 
     /// The time step of a code that is right now and was not accepted before.

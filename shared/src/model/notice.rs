@@ -145,7 +145,7 @@ pub struct Notices {
     undone: Vec<(u64, u64)>,
     #[serde(default)]
     recent: Vec<Recent>,
-    /// Addresses that were verified after others, and since when.
+    /// Since when addresses are verified that were not when the account was made.
     #[serde(default)]
     joined: Vec<Joined>,
 }
@@ -275,7 +275,8 @@ impl Notices {
         self.joined.clear();
     }
 
-    fn joined_at(&self, email: &Email) -> Option<Timestamp> {
+    /// When the address was verified, if the account had it or another one before.
+    pub fn joined_at(&self, email: &Email) -> Option<Timestamp> {
         self.joined.iter().find(|joined| joined.email == *email).map(|joined| joined.at)
     }
 }
@@ -296,12 +297,18 @@ impl User {
     /// Notes which addresses became verified since `before`: they are junior to those that were.
     pub fn note_verified(&mut self, before: &Self, now: Timestamp) {
         let is_verified = |user: &Self, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
-        if before.channels.iter().any(|channel| channel.is_verified) {
-            let new = self.channels.iter().filter(|channel| channel.is_verified && !is_verified(before, &channel.value));
-            let new: Vec<Joined> = new.map(|channel| Joined { email: channel.value.clone(), at: now }).collect();
-            self.notices.joined.retain(|joined| !new.iter().any(|new| new.email == joined.email));
-            self.notices.joined.extend(new);
-        }
+        // Later than any other, whatever the clock says.
+        let latest = before
+            .channels
+            .iter()
+            .filter(|channel| channel.is_verified)
+            .filter_map(|channel| before.notices.joined_at(&channel.value))
+            .max();
+        let at = latest.map_or(now, |latest| now.max(after(latest, SignedDuration::from_millis(1))));
+        let new = self.channels.iter().filter(|channel| channel.is_verified && !is_verified(before, &channel.value));
+        let new: Vec<Joined> = new.map(|channel| Joined { email: channel.value.clone(), at }).collect();
+        self.notices.joined.retain(|joined| !new.iter().any(|new| new.email == joined.email));
+        self.notices.joined.extend(new);
         let mut joined = std::mem::take(&mut self.notices.joined);
         joined.retain(|joined| is_verified(self, &joined.email));
         self.notices.joined = joined;

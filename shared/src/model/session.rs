@@ -71,9 +71,20 @@ impl Session {
         now < after(self.authenticated_at.unwrap_or(self.created_at), age)
     }
 
+    /// Whether a credential that the user has since then proves the user in this session. What was added after the last proof may have
+    /// been added by whoever stole the session.
+    pub fn is_proved_by(&self, since: Option<Timestamp>) -> bool {
+        since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
+    }
+
     /// Whether the user has not ended all sessions since this one began.
     pub fn is_unended(&self, user: &User) -> bool {
         self.epoch == user.session_epoch || user.kept_session == Some(self.id)
+    }
+
+    /// When a session must have been used last to live.
+    pub fn idle_since(settings: &SessionSettings, now: Timestamp) -> Timestamp {
+        now.checked_sub(settings.idle()).unwrap_or(Timestamp::MIN)
     }
 
     /// Whether the session still gives access tokens.

@@ -47,6 +47,9 @@ pub struct User {
     pub channels: Vec<Channel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<Hash>,
+    /// When a signed-in user who had none set the password; absent when it came in another way, by which no session went on.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub first_password_at: Option<Timestamp>,
     /// Wrong passwords in a row at sign-in; see [`Self::is_closed_to_passwords`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_passwords: u32,
@@ -162,6 +165,7 @@ impl User {
             uploaded_image: None,
             channels: Vec::new(),
             password: None,
+            first_password_at: None,
             wrong_passwords: 0,
             wrong_old_passwords: 0,
             otp_enabled: false,

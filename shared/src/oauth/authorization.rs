@@ -9,7 +9,7 @@ use url::Url;
 
 use super::catalog::{self, OPENID_EXTRA, OPENID_SCOPE, TENANT};
 use crate::crypto::seal::Sealed;
-use crate::model::id::{ProjectId, UserId};
+use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::project::OAuthProvider;
 use crate::model::redirect::RedirectUrl;
 
@@ -59,6 +59,9 @@ pub struct Authorization {
     /// Its credential epoch when the flow began.
     #[serde(default)]
     pub epoch: u64,
+    /// The session of its access token, which must still live when the flow ends; absent on flows of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun_in: Option<SessionId>,
     /// Our own PKCE verifier towards the provider; sealed, as it is needed in clear once more.
     pub verifier: Sealed,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]

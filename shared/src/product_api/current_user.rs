@@ -16,7 +16,7 @@ use crate::store::sessions::session_key;
 use crate::store::users::{UserRow, user_key};
 use crate::store::{Items, Key};
 
-/// How long ago the proof may be that removing a second factor takes.
+/// How long ago the proof may be that removing or replacing a second factor takes.
 pub(super) const JUST_PROVED: SignedDuration = SignedDuration::from_mins(5);
 
 /// The user of an access token whose session lives.

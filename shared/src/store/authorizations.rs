@@ -3,7 +3,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | authorization | `S#<digest of the inner state>` | `STATE` | 1 unit for each KB to write, and again to take |
-//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions |
+//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; 2 more each time for the session of a link or an upgrade |
 //! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 2 units for each KB to write, 1 for each 4 KB to read |
 //!
 //! A state is taken and a code is redeemed by one conditional update: of many who try, one succeeds. A code that was
@@ -35,6 +35,10 @@ pub struct AuthorizationCode {
     /// The user's credential epoch when the code was made.
     #[serde(default)]
     pub epoch: u64,
+    /// The session that the flow was begun in, when it links an account or upgrades its user: the code is good while that lives. Absent on
+    /// codes of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun_in: Option<SessionId>,
     /// The one that the flow began with.
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.

@@ -17,6 +17,7 @@ use super::{Error, Item, Key, Store, Write, entity, integer, string};
 use crate::crypto::digest::Digest;
 use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::place::Place;
+use crate::model::project::Project;
 use crate::model::session::{Amr, Session};
 use crate::model::trail::Event;
 
@@ -62,6 +63,19 @@ pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: 
         .entity(":amr", &amr)
 }
 
+/// The condition that a session is there, has not reached its age `:now`, and was used after `:idle`. Whether the user has ended all
+/// sessions is in the item of the user.
+const LIVES: &str = "attribute_exists(pk) AND d.expires_at > :now AND d.last_used_at > :idle";
+
+/// Fails the transaction unless the session is there and has reached neither of its ages. Ending all sessions raises the credential
+/// epoch, which is for the caller to check.
+pub fn lives(project: &Project, user: UserId, id: SessionId, now: Timestamp) -> Write {
+    let idle_since = Session::idle_since(&project.config.sessions, now);
+    Write::check(session_key(&project.id, user, id), LIVES)
+        .value(":idle", integer(idle_since.as_millisecond()))
+        .value(":now", integer(now.as_millisecond()))
+}
+
 /// A page of sessions, newest first.
 #[derive(Debug)]
 pub struct Page {
@@ -90,7 +104,7 @@ impl Store {
         let key = session_key(project, claim.user_id, claim.session_id);
         let set_place = if place.is_some() { ", d.place = :place" } else { "" };
         let mut update = Write::update(key, format!("SET d.last_used_at = :now{set_place}"))
-            .on("attribute_exists(pk) AND d.expires_at > :now AND d.last_used_at > :idle")
+            .on(LIVES)
             .value(":idle", integer(idle_since.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
         if let Some(place) = place {

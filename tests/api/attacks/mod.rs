@@ -2,6 +2,7 @@
 
 mod code_matrix;
 mod code_world;
+mod ended_flows;
 mod ended_matrix;
 mod ended_sessions;
 mod first_proof;
@@ -15,6 +16,7 @@ mod notices_misused;
 mod old_codes;
 mod old_tables;
 mod outbox_reader;
+mod own_proofs;
 mod requirements;
 mod squatters;
 mod switched_off;

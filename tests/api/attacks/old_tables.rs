@@ -6,8 +6,8 @@ use serde_json::json;
 use shared::model::ownership::Standing;
 use support::{SignedIn, TestApp};
 
-use super::{NEW, add, added, addresses, otp_sign_in, reset, reset_code, verification_code, verify};
-use crate::auth::assert_error;
+use super::{NEW, add, added, addresses, otp_sign_in, reset, reset_code, user, verification_code, verify};
+use crate::auth::{assert_error, oauth_callback};
 use crate::stored;
 
 /// Takes out of every item what the version before did not write.
@@ -18,7 +18,8 @@ async fn age(app: &TestApp) {
             continue;
         }
         let (key, store) = ([("pk", pk), ("sk", sk)], &app.app.store);
-        let mut update = UpdateItemInput::builder().table_name(store.table()).update_expression("REMOVE d.credential_epoch, d.epoch");
+        let mut update =
+            UpdateItemInput::builder().table_name(store.table()).update_expression("REMOVE d.credential_epoch, d.epoch, d.begun_in");
         for (name, value) in key {
             update = update.key(name, AttributeValue::S(value));
         }
@@ -94,4 +95,18 @@ async fn the_address_that_an_account_was_made_with_does_not_give_way() {
     // Whoever reads its emails gets the account by a reset, without what was there before.
     assert_eq!(reset(&app, &reset_code(&app, "eve@example.com").await).await.status(), 200);
     assert_error(&add(&app, &eve, "more@example.com").await, 401, "ACCESS_TOKEN_EXPIRED");
+}
+
+#[tokio::test]
+async fn flows_of_the_version_before_end_without_knowing_their_session() {
+    let (app, provider) = oauth_callback::start().await;
+    let ada = app.sign_in_by_mail("ada@example.com").await;
+    let link = [("type", "link"), ("token", ada.access_token.as_str())];
+    let (code, state) = provider.allow(&app, &oauth_callback::begin(&app, &link).await, oauth_callback::ada());
+    age(&app).await;
+    let code = oauth_callback::parameter(&oauth_callback::landed(&oauth_callback::come_back(&app, &code, &state).await), "code");
+    age(&app).await;
+    assert_eq!(app.signed_in(&ada).delete("/api/v1/auth/sessions/current").await.status(), 200);
+    assert_eq!(oauth_callback::exchange(&app, &code).await.status(), 200);
+    assert_eq!(user(&app, &ada.user_id).await["oauth_providers"][0]["account_id"], "acme|1");
 }

@@ -77,10 +77,16 @@ async fn a_project_that_does_not_say_so_asks_for_nothing() {
 async fn a_password_an_app_and_an_email_prove_the_user() {
     let app = TestApp::start().await;
     let ada = stale(&app).await;
+    app.server().patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "primary_email_verified": true })).await;
+    app.advance(SignedDuration::from_secs(1));
     assert_error(&change(&app, &ada).await, 403, "REAUTHENTICATION_REQUIRED");
     assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.json(), json!({ "success": true }));
+    app.advance(SignedDuration::from_secs(1));
     assert_eq!(change(&app, &ada).await.status(), 200);
 
+    // The app was set before this proof, and so is one from now on.
+    app.advance(SignedDuration::from_secs(1));
+    assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);
     app.advance(SignedDuration::from_secs(60));
     assert_error(&change(&app, &ada).await, 403, "REAUTHENTICATION_REQUIRED");
     let totp = authenticator_code(AUTHENTICATOR, app.now().as_second());
@@ -88,7 +94,6 @@ async fn a_password_an_app_and_an_email_prove_the_user() {
     assert_error(&prove(&app, &ada, json!({ "totp": totp })).await, 400, "INVALID_TOTP_CODE");
     assert_eq!(change(&app, &ada).await.status(), 200);
 
-    app.server().patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "primary_email_verified": true })).await;
     app.advance(SignedDuration::from_secs(60));
     let code = app.sign_in_code("ada@example.com").await;
     assert_eq!(prove(&app, &ada, json!({ "code": code })).await.status(), 200);
@@ -129,7 +134,7 @@ async fn a_proof_is_of_one_session() {
 }
 
 #[tokio::test]
-async fn removing_the_second_factor_takes_a_proof_of_the_last_minutes() {
+async fn removing_or_replacing_the_second_factor_takes_a_proof_of_the_last_minutes() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     assert_eq!(change(&app, &ada).await.status(), 200);
@@ -138,7 +143,9 @@ async fn removing_the_second_factor_takes_a_proof_of_the_last_minutes() {
     let remove = json!({ "totp_secret_base64": null });
     let own = app.signed_in(&ada);
     assert_error(&own.patch("/api/v1/users/me", remove.clone()).await, 403, "REAUTHENTICATION_REQUIRED");
-    assert_eq!(change(&app, &ada).await.status(), 200, "other changes have the day");
+    assert_error(&change(&app, &ada).await, 403, "REAUTHENTICATION_REQUIRED");
+    let other = own.patch("/api/v1/users/me", json!({ "primary_email": "a@example.com" })).await;
+    assert_eq!(other.status(), 200, "other changes have the day");
     assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);
     assert_eq!(own.patch("/api/v1/users/me", remove).await.status(), 200);
 }

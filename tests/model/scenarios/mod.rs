@@ -122,6 +122,7 @@ scenes! {
     sessions::an_authorization_code_gives_one_session_until_it_comes_again,
     sessions::an_authorization_code_dies_with_all_sessions_and_with_its_user,
     sessions::an_authorization_code_dies_with_all_sessions_after_wrong_passwords,
+    sessions::a_link_dies_with_the_session_that_it_was_begun_in,
     sessions::an_authorization_is_begun_and_taken_once,
 }
 

@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 use serde_json::json;
-use shared::model::id::UserId;
+use shared::model::id::{SessionId, UserId};
 use shared::model::redirect::RedirectUrl;
+use shared::model::user::ProviderAccount;
 use shared::oauth::authorization::{Authorization, Purpose, ResponseMode, challenge};
-use shared::store::authorizations::{AuthorizationCode, CODE_LIFE, create_code};
+use shared::oauth::profile::Profile;
+use shared::store::authorizations::{AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens, create_code, owner};
 use shared::store::{self, Store};
 use stateright::Property;
 use support::{SignedIn, TestApp};
 
-use super::{ADA, CALLBACK, PASSWORD, Stage, doing, end_all, post, redeeming, refresh, send};
-use crate::explored::State;
+use super::{ADA, CALLBACK, EVE, PASSWORD, Stage, doing, end_all, post, redeeming, refresh, send};
+use crate::explored::{Scenario, State};
 use crate::rules::{answers, is_over};
 use crate::service::{Answer, Task};
+use crate::table::Table;
 
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
@@ -41,7 +44,7 @@ pub(super) async fn a_session_that_was_ended_opens_and_gives_nothing() -> Stage 
     ];
     Stage::new(app, clients)
         .knowing("session", &session)
-        .remembering(|scenario, table| table.live_sessions().all(|session| format!("SESSION#{}", session.id) != scenario.known["session"]))
+        .remembering(|scenario, table| !lives(scenario, table))
         .rule(Property::always("who comes after the end is refused", |model, state: &State| {
             let told = answers(model, state).zip(&state.past.knew);
             told.into_iter().all(|(answer, knew)| *knew != Some(1) || answer.is_none_or(|status| status == 401))
@@ -64,11 +67,17 @@ pub(super) async fn a_session_that_was_ended_opens_and_gives_nothing() -> Stage 
 
 /// An app that was sent a code for a user.
 async fn code_for(app: &TestApp, user: &SignedIn) -> String {
+    code_that(app, user, |_| {}).await
+}
+
+/// The same of a code that is more than a sign-in.
+async fn code_that(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut AuthorizationCode)) -> String {
     let id = UserId::parse(&user.user_id).unwrap();
     let code = format!("{}{}", id.uuid().as_simple(), "0".repeat(32));
-    let stored = AuthorizationCode {
+    let mut stored = AuthorizationCode {
         user_id: id,
         epoch: 0,
+        begun_in: None,
         redirect_uri: RedirectUrl::parse(CALLBACK).unwrap(),
         code_challenge: challenge(VERIFIER),
         after_callback_redirect_url: None,
@@ -77,6 +86,7 @@ async fn code_for(app: &TestApp, user: &SignedIn) -> String {
         pending: None,
         session_id: None,
     };
+    change(&mut stored);
     let write = create_code(app.project_id(), &SecretString::from(code.clone()), &stored).unwrap();
     app.app.store.write(write).await.unwrap();
     code
@@ -149,6 +159,60 @@ pub(super) async fn an_authorization_code_dies_with_all_sessions_after_wrong_pas
     dies(1, |app, user| post(&app.client(), "/api/v1/auth/password/sign-in", json!({ "email": user.email, "password": PASSWORD }))).await
 }
 
+/// A code that links one account of a provider to the user, and was begun in a session.
+async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
+    let (account_id, provider_id) = ("666".to_owned(), "acme".to_owned());
+    let profile = Profile { account_id: account_id.clone(), name: None, email: None, email_verified: false, picture: None };
+    let (id, email) = (app.app.entropy.uuid().into(), None);
+    let account = ProviderAccount { id, provider_id, account_id, email, allow_sign_in: true, allow_connected_accounts: true };
+    let access = app.app.sealer.seal(&app.app.entropy, &owner(app.project_id(), &account), &"a token".into()).unwrap();
+    let tokens = ProviderTokens { access, refresh: None, expires_at: None, scope: "openid".to_owned() };
+    code_that(app, user, |code| {
+        code.begun_in = Some(SessionId::parse(session.strip_prefix("SESSION#").unwrap()).unwrap());
+        code.pending = Some(Pending { change: PendingChange::Link, account, tokens, profile });
+    })
+    .await
+}
+
+pub(super) async fn a_link_dies_with_the_session_that_it_was_begun_in() -> Stage {
+    let app = TestApp::start().await;
+    let (ada, eve) = (app.sign_up(ADA).await, app.sign_up(EVE).await);
+    let [session, of_eve] = [session_of(&app, &ada), session_of(&app, &eve)];
+    let [code, rival] = [link_for(&app, &ada, &session).await, link_for(&app, &eve, &of_eve).await];
+    let clients = [
+        redeeming(exchange(&app, &code, CALLBACK)),
+        doing([send(&app.signed_in(&ada), "DELETE", "/api/v1/auth/sessions/current", None)]),
+        redeeming(exchange(&app, &rival, CALLBACK)),
+    ];
+    Stage::new(app, clients)
+        .knowing("session", &session)
+        .knowing("user", &ada.user_id)
+        .remembering(|scenario, table| !lives(scenario, table))
+        .remembering(|scenario, table| is_linked(scenario, table) && lives(scenario, table))
+        .rule(Property::always("an account is linked while the session of its flow lives", |model, state: &State| {
+            !is_linked(&model.scenario, &state.table) || state.past.happened & 2 != 0
+        }))
+        .rule(Property::always("an account is linked to one user", |_, state: &State| {
+            state.table.users().filter(|user| !user.provider_accounts.is_empty()).count() <= 1
+        }))
+        .rule(Property::sometimes("the link comes in time", |model, state: &State| {
+            is_over(model, state) && answers(model, state).flatten().eq([200, 200, 409])
+        }))
+        .rule(Property::sometimes("the link comes too late", |model, state: &State| {
+            is_over(model, state) && answers(model, state).flatten().eq([400, 200, 200])
+        }))
+}
+
+/// Whether the session that the scenario knows is there.
+fn lives(scenario: &Scenario, table: &Table) -> bool {
+    table.live_sessions().any(|session| format!("SESSION#{}", session.id) == scenario.known["session"])
+}
+
+/// Whether the user that the scenario knows has an account at a provider.
+fn is_linked(scenario: &Scenario, table: &Table) -> bool {
+    table.user(&scenario.known["user"]).is_some_and(|user| !user.provider_accounts.is_empty())
+}
+
 /// What the store says, as a status of HTTP.
 fn asking<F: Future<Output = Result<bool, store::Error>> + Send + 'static>(ask: impl Fn(Store) -> F + Send + Sync + 'static) -> Task {
     let ask = Arc::new(ask);
@@ -181,6 +245,7 @@ pub(super) async fn an_authorization_is_begun_and_taken_once() -> Stage {
         provider_scope: None,
         user_id: None,
         epoch: 0,
+        begun_in: None,
         verifier: app.app.sealer.seal(&app.app.entropy, "a flow", &VERIFIER.into()).unwrap(),
         expires_at: app.now() + CODE_LIFE,
     };

@@ -11,7 +11,7 @@ use shared::model::ownership::{Proof, Prover};
 use shared::model::place::Place;
 use shared::model::project::Project;
 use shared::model::provider_sign_in::{Decision, Refusal, Situation};
-use shared::model::session::after;
+use shared::model::session::{Session, after};
 use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::{ProviderAccount, User};
 use shared::oauth::authorization::{Authorization, Purpose};
@@ -24,6 +24,7 @@ use shared::product_api::{Error, KnownError};
 use shared::store::accounts::Outcome;
 use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens};
 use shared::store::provider_accounts::{self, AccountClaim, Holder, account_claim_key};
+use shared::store::sessions::{self, session_key};
 use shared::store::users::{self, EmailClaim, UserRow, email_claim_key, user_key};
 use shared::store::{self, Write};
 
@@ -103,6 +104,8 @@ struct Known {
     account_owner: Option<AccountClaim>,
     email_owner: Option<EmailClaim>,
     flow_user: Option<UserRow>,
+    /// The session that the flow was begun in.
+    flow_session: Option<Session>,
 }
 
 impl Flow<'_> {
@@ -114,15 +117,15 @@ impl Flow<'_> {
         match decision {
             Decision::SignIn(user) => {
                 // Whoever links has proved who it is by its token; the account need not.
-                let (epoch, check) = match self.authorization.purpose {
+                let (epoch, checks) = match self.authorization.purpose {
                     Purpose::Authenticate => {
                         let epoch = known.account_owner.map_or(0, |claim| claim.epoch);
-                        (epoch, provider_accounts::signs_in(project, &self.account, user))
+                        (epoch, vec![provider_accounts::signs_in(project, &self.account, user)])
                     }
-                    Purpose::Link => (self.authorization.epoch, users::at_epoch(project, user, self.authorization.epoch)),
+                    Purpose::Link => (self.authorization.epoch, self.still_of(user)),
                 };
                 let (code, mut writes) = self.code(Holder { user_id: user, epoch }, false)?;
-                writes.push(check);
+                writes.extend(checks);
                 // The sign-in is told when the code is redeemed.
                 written(self.app.store.transact_unrecorded(writes).await, code)
             }
@@ -205,8 +208,14 @@ impl Flow<'_> {
         let is_new_user = matches!(change, PendingChange::Upgrade { .. });
         let holder = Holder { user_id: user, epoch: self.authorization.epoch };
         let (code, create) = self.code_with(holder, is_new_user, Some(pending))?;
-        let writes = vec![create, users::at_epoch(&self.project.id, user, holder.epoch)];
+        let writes = [create].into_iter().chain(self.still_of(user)).collect();
         written(self.app.store.transact_unrecorded(writes).await, code)
+    }
+
+    /// What fails the transaction unless the user is as it was when the flow began, in the session of then.
+    fn still_of(&self, user: UserId) -> Vec<Write> {
+        let session = self.authorization.begun_in.map(|session| sessions::lives(self.project, user, session, self.app.clock.now()));
+        [users::at_epoch(&self.project.id, user, self.authorization.epoch)].into_iter().chain(session).collect()
     }
 
     async fn read(&self) -> Result<Known, Error> {
@@ -214,12 +223,15 @@ impl Flow<'_> {
         let account_key = account_claim_key(project, &self.account);
         let email_key = self.profile.email.as_ref().map(|email| email_claim_key(project, email));
         let user_key = self.authorization.user_id.map(|user| user_key(project, user));
-        let keys = [Some(&account_key), email_key.as_ref(), user_key.as_ref()];
+        let begun = self.authorization.user_id.zip(self.authorization.begun_in);
+        let session_key = begun.map(|(user, session)| session_key(project, user, session));
+        let keys = [Some(&account_key), email_key.as_ref(), user_key.as_ref(), session_key.as_ref()];
         let mut items = self.app.store.get_many(keys.into_iter().flatten().cloned()).await?;
         Ok(Known {
             account_owner: items.entity(&account_key)?,
             email_owner: email_key.map(|key| items.entity(&key)).transpose()?.flatten(),
             flow_user: user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?,
+            flow_session: session_key.map(|key| items.entity(&key)).transpose()?.flatten(),
         })
     }
 
@@ -227,7 +239,10 @@ impl Flow<'_> {
         let purpose = self.authorization.purpose;
         // Who is no longer anonymous has signed up elsewhere meanwhile, and this flow is then one of its own.
         // Nor does a flow outlive what it began with.
-        let began = |row: &&UserRow| row.user.credential_epoch == self.authorization.epoch;
+        let (settings, now) = (&self.project.config.sessions, self.app.clock.now());
+        let lives = |row: &UserRow| known.flow_session.as_ref().is_some_and(|session| session.is_live(&row.user, settings, now));
+        let began =
+            |row: &&UserRow| row.user.credential_epoch == self.authorization.epoch && (self.authorization.begun_in.is_none() || lives(row));
         let flow_user = known.flow_user.as_ref().filter(began).filter(|row| purpose == Purpose::Link || row.user.is_anonymous);
         if purpose == Purpose::Link && flow_user.is_none() {
             return Err(KnownError::CannotGetOwnUserWithoutUser.into());
@@ -252,9 +267,12 @@ impl Flow<'_> {
 
     fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
         let code = crate::oauth_code::new(self.app, user.user_id);
+        // The code of somebody else than the flow's user stands for a sign-in, which is of no session.
+        let is_of_flow = self.authorization.purpose == Purpose::Link || pending.is_some();
         let stored = AuthorizationCode {
             user_id: user.user_id,
             epoch: user.epoch,
+            begun_in: self.authorization.begun_in.filter(|_| is_of_flow),
             redirect_uri: self.authorization.redirect_uri.clone(),
             code_challenge: self.authorization.code_challenge.clone(),
             after_callback_redirect_url: self.authorization.after_callback_redirect_url.clone(),

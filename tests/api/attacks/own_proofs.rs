@@ -1,0 +1,195 @@
+//! A session that was stolen while it was fresh, by somebody who wants it to stay so: they add a credential of their own and prove
+//! themselves by it, up to the removal of the owner's second factor.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::{Answer, SignedIn, TestApp, authenticator_code};
+
+use super::{NEW, PASSWORD, added, password_sign_in, verification_code, verify};
+use crate::auth::assert_error;
+use crate::stored;
+
+const ADA: &str = "ada@example.com";
+const EVE: &str = "eve@example.com";
+const ME: &str = "/api/v1/users/me";
+const OWNERS: &[u8] = b"12345678901234567890";
+const OWNERS_SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
+const THIEFS: &[u8] = b"12345678901234567891";
+const THIEFS_SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=";
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+const TICK: SignedDuration = SignedDuration::from_secs(1);
+
+/// A project that wants a proof of the last day.
+async fn start() -> TestApp {
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "reauthentication_max_age_seconds": DAY.as_secs() } })).await;
+    app
+}
+
+async fn prove(app: &TestApp, user: &SignedIn, body: Value) -> Answer {
+    app.signed_in(user).post("/api/v1/auth/sessions/current/reauthenticate", body).await
+}
+
+async fn prove_by_app(app: &TestApp, user: &SignedIn, secret: &[u8]) -> Answer {
+    prove(app, user, json!({ "totp": authenticator_code(secret, app.now().as_second()) })).await
+}
+
+async fn set_app(app: &TestApp, user: &SignedIn, secret: Value) -> Answer {
+    app.signed_in(user).patch(ME, json!({ "totp_secret_base64": secret })).await
+}
+
+/// The session that goes on has an access token of now.
+async fn later(app: &TestApp, user: &SignedIn, time: SignedDuration) -> SignedIn {
+    app.advance(time);
+    let refresh = app.client().with("x-stack-refresh-token", &user.refresh_token);
+    let answer = refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await;
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    SignedIn { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
+}
+
+/// Signs in with the code of an app as the second step.
+async fn sign_in_with_app(app: &TestApp, first: Answer, secret: &[u8]) -> SignedIn {
+    let details = assert_error(&first, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
+    let totp = authenticator_code(secret, app.now().as_second());
+    let body = json!({ "code": details["attempt_code"], "type": "totp", "totp": totp });
+    SignedIn::of(ADA, &app.client().post("/api/v1/auth/mfa/sign-in", body).await.json())
+}
+
+#[track_caller]
+fn assert_refused(answer: &Answer) {
+    assert_error(answer, 403, "REAUTHENTICATION_REQUIRED");
+}
+
+#[tokio::test]
+async fn a_stolen_session_does_not_put_another_app_in_place_of_the_owners() {
+    let app = start().await;
+    let ada = app.sign_up(ADA).await;
+    assert_eq!(set_app(&app, &ada, json!(OWNERS_SECRET)).await.status(), 200);
+    app.advance(SignedDuration::from_mins(5));
+    let table = app.table();
+    for secret in [json!(THIEFS_SECRET), json!(OWNERS_SECRET), Value::Null] {
+        assert_refused(&set_app(&app, &ada, secret).await);
+    }
+    assert_eq!(app.table(), table);
+    let owner = sign_in_with_app(&app, password_sign_in(&app, ADA, PASSWORD).await, OWNERS).await;
+    assert_eq!(set_app(&app, &owner, json!(THIEFS_SECRET)).await.status(), 200, "the owner has just signed in");
+}
+
+#[tokio::test]
+async fn a_server_replaces_an_app_at_any_time() {
+    let app = start().await;
+    let ada = app.sign_up(ADA).await;
+    assert_eq!(set_app(&app, &ada, json!(OWNERS_SECRET)).await.status(), 200);
+    app.advance(SignedDuration::from_mins(5));
+    let server = app.server().with("x-stack-access-token", &ada.access_token);
+    assert_eq!(server.patch(ME, json!({ "totp_secret_base64": THIEFS_SECRET })).await.status(), 200);
+}
+
+#[tokio::test]
+async fn an_app_that_a_stolen_session_has_set_does_not_renew_it() {
+    let app = start().await;
+    let ada = app.sign_up(ADA).await;
+    app.advance(TICK);
+    // There is none yet, so whoever is signed in sets one; or it was stolen in the minutes in which one is replaced.
+    for secret in [OWNERS_SECRET, THIEFS_SECRET] {
+        assert_eq!(set_app(&app, &ada, json!(secret)).await.status(), 200);
+    }
+    let thief = later(&app, &ada, SignedDuration::from_mins(6)).await;
+    let table = app.table();
+    assert_refused(&prove_by_app(&app, &thief, THIEFS).await);
+    // Neither is a wrong code told from a right one, nor counted.
+    assert_refused(&prove_by_app(&app, &thief, OWNERS).await);
+    assert_refused(&set_app(&app, &thief, Value::Null).await);
+    assert_eq!(app.table(), table);
+
+    // Whoever has the password proves by that, and by the app from then on.
+    assert_eq!(prove(&app, &thief, json!({ "password": PASSWORD })).await.status(), 200);
+    app.advance(TICK);
+    assert_eq!(prove_by_app(&app, &thief, THIEFS).await.status(), 200);
+    assert_eq!(set_app(&app, &thief, Value::Null).await.status(), 200);
+}
+
+#[tokio::test]
+async fn an_app_proves_the_sessions_that_began_with_it() {
+    let app = start().await;
+    let ada = app.sign_up(ADA).await;
+    app.advance(TICK);
+    assert_eq!(set_app(&app, &ada, json!(OWNERS_SECRET)).await.status(), 200);
+    app.advance(TICK);
+    let laptop = sign_in_with_app(&app, password_sign_in(&app, ADA, PASSWORD).await, OWNERS).await;
+    let laptop = later(&app, &laptop, DAY).await;
+    assert_refused(&set_app(&app, &laptop, Value::Null).await);
+    assert_eq!(prove_by_app(&app, &laptop, OWNERS).await.status(), 200);
+    assert_eq!(set_app(&app, &laptop, Value::Null).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_first_password_that_a_stolen_session_has_set_does_not_renew_it() {
+    let app = start().await;
+    let ada = app.sign_in_by_mail(ADA).await;
+    app.advance(TICK);
+    let own = app.signed_in(&ada);
+    assert_eq!(own.post("/api/v1/auth/password/set", json!({ "password": PASSWORD })).await.status(), 200);
+    assert_refused(&prove(&app, &ada, json!({ "password": PASSWORD })).await);
+    // Nor one that comes after it, which takes the first alone.
+    app.advance(TICK);
+    let update = json!({ "old_password": PASSWORD, "new_password": NEW });
+    assert_eq!(own.post("/api/v1/auth/password/update", update).await.status(), 200);
+    let thief = later(&app, &ada, DAY).await;
+    let table = app.table();
+    assert_refused(&prove(&app, &thief, json!({ "password": NEW })).await);
+    assert_refused(&set_app(&app, &thief, json!(THIEFS_SECRET)).await);
+    assert_eq!(app.table(), table);
+
+    // The sessions that it begins are proved by it.
+    let phone = SignedIn::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
+    let phone = later(&app, &phone, DAY).await;
+    assert_eq!(prove(&app, &phone, json!({ "password": NEW })).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_password_that_its_owner_changes_still_proves_the_session() {
+    let app = start().await;
+    let ada = app.sign_up(ADA).await;
+    app.advance(TICK);
+    let update = json!({ "old_password": PASSWORD, "new_password": NEW });
+    assert_eq!(app.signed_in(&ada).post("/api/v1/auth/password/update", update).await.status(), 200);
+    let ada = later(&app, &ada, DAY).await;
+    assert_eq!(prove(&app, &ada, json!({ "password": NEW })).await.status(), 200);
+}
+
+#[tokio::test]
+async fn an_address_that_a_stolen_session_has_added_does_not_renew_it() {
+    for is_proved in [true, false] {
+        let app = start().await;
+        let ada = if is_proved { app.sign_in_by_mail(ADA).await } else { app.sign_up(ADA).await };
+        app.advance(TICK);
+        let channel = added(&app, &ada, EVE).await;
+        assert_eq!(verify(&app, &verification_code(&app, &ada, &channel, EVE).await).await.status(), 200);
+        let thief = later(&app, &ada, DAY).await;
+        let code = app.sign_in_code(EVE).await;
+        assert_refused(&prove(&app, &thief, json!({ "code": code })).await);
+        assert_refused(&set_app(&app, &thief, json!(THIEFS_SECRET)).await);
+        if is_proved {
+            let code = app.sign_in_code(ADA).await;
+            assert_eq!(prove(&app, &thief, json!({ "code": code })).await.status(), 200);
+        }
+    }
+}
+
+#[tokio::test]
+async fn credentials_of_the_version_before_prove_as_they_did() {
+    let app = start().await;
+    let ada = app.sign_in_by_mail(ADA).await;
+    app.advance(TICK);
+    let own = app.signed_in(&ada);
+    assert_eq!(own.post("/api/v1/auth/password/set", json!({ "password": PASSWORD })).await.status(), 200);
+    assert_eq!(set_app(&app, &ada, json!(OWNERS_SECRET)).await.status(), 200);
+    stored::change_user(&app, &ada, |user| {
+        user.first_password_at = None;
+        user.totp.as_mut().unwrap().set_at = None;
+    })
+    .await;
+    assert_eq!(prove_by_app(&app, &ada, OWNERS).await.status(), 200);
+    assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);
+}
