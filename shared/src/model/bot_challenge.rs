@@ -78,7 +78,7 @@ pub struct BotChallenge {
     pub sign_up: Policy,
     pub send_sign_in_code: Policy,
     pub oauth: Policy,
-    /// How many requests an hour of these operations are usual for the whole project.
+    /// How many requests an hour are usual for the whole project: OAuth flows, and those of the other operations together.
     pub usual_requests_per_hour: u32,
 }
 

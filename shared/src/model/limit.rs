@@ -323,6 +323,11 @@ impl Subject {
         Self("project".to_owned())
     }
 
+    /// The OAuth flows of the project together.
+    pub fn flows() -> Self {
+        Self("flows".to_owned())
+    }
+
     pub fn user(id: UserId) -> Self {
         Self(id.to_string())
     }
@@ -366,8 +371,8 @@ impl Counter {
     }
 
     /// The counter of a project at a rate of its own.
-    pub fn of_project(rule: Rule, rate: Rate, now: Timestamp) -> Self {
-        Self::new(rule, rate, &Subject::project(), now)
+    pub fn of_project(rule: Rule, rate: Rate, subject: &Subject, now: Timestamp) -> Self {
+        Self::new(rule, rate, subject, now)
     }
 
     pub fn quota(&self) -> u32 {

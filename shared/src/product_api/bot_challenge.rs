@@ -107,13 +107,13 @@ impl Admitted<'_> {
     }
 }
 
-/// How often requests came from a place and for a project.
+/// How often requests of whatever operation came from a place and for a project.
 pub async fn tallies(app: &App, project: &Project, place: &Place) -> Result<Vec<Tally>, store::Error> {
-    Ok(app.store.tallies(&project.id, usual_here(app, project, place), None).await?.0)
+    Ok(app.store.tallies(&project.id, usual_here(app, project, None, place), None).await?.0)
 }
 
-fn usual_here(app: &App, project: &Project, place: &Place) -> Vec<Counter> {
-    usual(&app.settings.limits, &project.config.bot_challenge, place.ip, app.clock.now())
+fn usual_here(app: &App, project: &Project, operation: Option<Guarded>, place: &Place) -> Vec<Counter> {
+    usual(&app.settings.limits, &project.config.bot_challenge, operation, place.ip, app.clock.now())
 }
 
 /// How far above its usual rate the most conspicuous of some is: 0 for none.
@@ -154,7 +154,8 @@ impl<'a> Check<'a> {
         }
         let (limits, now) = (&self.app.settings.limits, self.app.clock.now());
         let sender = self.sender.as_ref().and_then(|sender| limits.counter(Rule::SendCodeUser, sender, now));
-        let (tallies, sender) = self.app.store.tallies(&self.project.id, usual_here(self.app, self.project, self.place), sender).await?;
+        let (tallies, sender) =
+            self.app.store.tallies(&self.project.id, usual_here(self.app, self.project, Some(self.operation), self.place), sender).await?;
         let excess = excess(&tallies);
         let admitted = Admitted { tallies, sender, ..none };
         if self.policy == Policy::WhenSuspicious && excess == 0 {

@@ -164,6 +164,17 @@ async fn anonymous_users_have_no_stranger_mailed_without_a_challenge() {
 }
 
 #[tokio::test]
+async fn an_anonymous_user_who_solves_a_challenge_has_one_address_mailed() {
+    let app = start().await;
+    let nobody = signed_in(&app, &anonymous(&app, "203.0.113.7").await, "203.0.113.7");
+    let solved = altcha::visible(&altcha::solved(&altcha::easy(&app)));
+    assert_eq!(verify(&nobody, &stranger(0), solved.clone()).await.status(), 200);
+    assert_failed(&verify(&nobody, &stranger(1), solved).await);
+    assert_failed(&verify(&nobody, &stranger(2), json!({ "bot_challenge_unavailable": "true", "bot_challenge_phase": "visible" })).await);
+    assert_eq!(mailed(&app, 3).await, 1);
+}
+
+#[tokio::test]
 async fn accounts_that_were_made_by_hand_mail_no_more_strangers_than_is_usual() {
     for policy in ["when-suspicious", "always"] {
         let app = TestApp::start_with(Limits::standard()).await;
@@ -289,11 +300,11 @@ async fn during_a_flood_the_address_of_the_sign_up_is_verified_without_a_challen
     assert_eq!(caller.post(&format!("{CHANNELS}/send-verification-code"), own).await.status(), 200);
     assert_required(&verify(&caller, &stranger(2), json!({})).await);
     // Servers are never asked.
-    let by_server =
-        app.server().post(CHANNELS, json!({ "user_id": ada.user_id, "value": stranger(3), "type": "email", "used_for_auth": false }));
-    let channel = by_server.await.json()["id"].as_str().unwrap().to_owned();
+    let server = app.server();
+    let new = json!({ "user_id": ada.user_id, "value": stranger(3), "type": "email", "used_for_auth": false });
+    let channel = server.post(CHANNELS, new).await.json()["id"].as_str().unwrap().to_owned();
     let path = format!("{CHANNELS}/{}/{channel}/send-verification-code", ada.user_id);
-    assert_eq!(app.server().post(&path, json!({ "callback_url": CALLBACK })).await.status(), 200);
+    assert_eq!(server.post(&path, json!({ "callback_url": CALLBACK })).await.status(), 200);
 }
 
 #[tokio::test]
