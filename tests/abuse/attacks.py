@@ -19,7 +19,7 @@ from service import LINK, PASSWORD, Service, end
 # How many requests are under way at a time.
 AT_ONCE = 8
 PATIENCE = 5.0
-ATTACKS = 11
+ATTACKS = 16
 # Items of the table that the user leaves, about.
 OWN = 40
 
@@ -41,6 +41,38 @@ def attacks(service):
         body = {"email": email, "password": PASSWORD, "verification_callback_url": LINK}
         return service.client(address, "POST", "/auth/password/sign-up", body)
 
+    def anonymous(address):
+        """Somebody new without an address: the headers that say who it is."""
+        status, user = service.client(address, "POST", "/auth/anonymous/sign-up", {})
+        assert status == 200, user
+        return {"x-service-access-token": user["access_token"], "x-service-allow-anonymous-user": "true"}
+
+    def verify(address, user, email):
+        """Adds an address to those of a user, and asks for the email that verifies it."""
+        new = {"user_id": "me", "value": email, "type": "email", "used_for_auth": False}
+        status, channel = service.client(address, "POST", "/contact-channels", new, user)
+        assert status == 201, channel
+        return service.client(address, "POST", f"/contact-channels/me/{channel['id']}/send-verification-code", {"callback_url": LINK}, user)
+
+    def invite(address, user, email):
+        """Invites to a new team."""
+        status, team = service.client(address, "POST", "/teams", {"display_name": "Engines"}, user)
+        assert status == 201, team
+        body = {"team_id": team["id"], "email": email, "callback_url": LINK}
+        return service.client(address, "POST", "/team-invitations/send-code", body, user)
+
+    def rename(address, user, email):
+        """Names an address as primary, and another one."""
+        status, me = service.client(address, "PATCH", "/users/me", {"primary_email": email}, user)
+        assert status == 200, me
+        return service.client(address, "PATCH", "/users/me", {"primary_email": f"again-{email}"}, user)
+
+    def at_new(way, domain):
+        def send(number):
+            address = networks()
+            return way(address, anonymous(address), stranger(domain, number))
+        return send
+
     def wrong_key(_):
         keys = {"x-service-access-type": "server", "x-service-secret-server-key": f"ssk_{unknown()}"}
         return service.client(f"{own}.11", "GET", "/users", None, keys)
@@ -55,7 +87,8 @@ def attacks(service):
     victim = service.user("victim")[0]
     tagged = f"{victim.partition('@')[0]}+"
     mailbox = victim.replace("@", "+{}@")
-    one, each, new, asked = (f"@{part}.strangers.example" for part in ("one", "each", "new", "asked"))
+    parts = ("one", "each", "new", "asked", "added", "invited", "named", "made")
+    one, each, new, asked, added, invited, named, made = (f"@{part}.strangers.example" for part in parts)
     per_network = itertools.cycle(range(1, 11))
     yield Attack("sign-in codes for strangers, 10 addresses of a network", 300, lambda n: code(
         f"{own}.{next(per_network)}", stranger(one, n)), 180, one, 60, 700)
@@ -73,9 +106,18 @@ def attacks(service):
     yield Attack("unknown projects", 500, unknown_project, 370, NOBODY, 0, OWN)
     yield Attack("guessed codes", 300, lambda _: service.client(
         f"{own}.21", "POST", "/auth/otp/sign-in/check-code", {"code": secrets.token_hex(23)[:45]}), 230, NOBODY, 0, 70)
-    service.configure({"bot_challenge": {"provider": "altcha"}, "bot_challenge_usual_requests_per_hour": 100})
+    yield Attack("made-up invitations", 300, lambda _: service.client(
+        f"{own}.23", "POST", "/team-invitations/accept/check-code", {"code": secrets.token_hex(23)[:45]}), 230, NOBODY, 0, OWN)
+    by_hand = [{"x-service-access-token": sign_up(networks(), f"maker{number}@makers.example")[1]["access_token"]} for number in range(10)]
+    service.configure({
+        "bot_challenge": {"provider": "altcha"}, "bot_challenge_usual_requests_per_hour": 100, "client_team_creation_enabled": True})
     yield Attack("sign-in codes, each network, with bot challenges", 300, lambda n: code(
         networks(), stranger(asked, n)), 190, asked, 60, 2500)
+    yield Attack("addresses of anonymous users, with bot challenges", 100, at_new(verify, added), 100, added, 0, 2000)
+    yield Attack("invitations by anonymous users, with bot challenges", 100, at_new(invite, invited), 100, invited, 0, 3000)
+    yield Attack("primary addresses of anonymous users", 100, at_new(rename, named), 0, named, 0, 2000)
+    yield Attack("addresses of accounts made by hand, with bot challenges", 300, lambda n: verify(
+        networks(), by_hand[n % len(by_hand)], stranger(made, n)), 200, made, 60, 2500)
     yield Attack("proof-of-work challenges", 200, lambda _: service.send(
         f"{own}.22", "GET", f"/api/v1/auth/challenge?project_id={service.keys['GATELET_PROJECT_ID']}"), 130, NOBODY, 0, OWN)
 

@@ -13,6 +13,7 @@ use shared::model::session::after;
 use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE};
 use support::{Items, TestApp};
 
+use crate::challenges::{SIGN_UP, account_of, altcha, guard};
 use crate::emails::{HOUR, entry_in};
 use crate::events::{World, events};
 
@@ -82,6 +83,8 @@ const KINDS: &[(&str, &str, Life)] = &[
     // Counters, and what hides whether there was something to count.
     ("L", "COUNT", Expires),
     ("X", "DECOY", Expires),
+    // Bot challenges that were solved.
+    ("B", "SPENT", Expires),
 ];
 
 /// The list of projects has an item for each, by its id alone; the trail of a project has entries by their times, and links.
@@ -152,6 +155,11 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     check("a broadcast", &app.table(), seen);
     app.link_trail().await;
     check("links of the trail", &app.table(), seen);
+
+    guard(&app, json!({ "provider": "altcha", "sign_up": "always" })).await;
+    let solved = altcha::visible(&altcha::solved(&altcha::easy(&app)));
+    assert_eq!(app.client().post(SIGN_UP, account_of("bob@example.com", solved)).await.status(), 200);
+    check("a bot challenge", &app.table(), seen);
 }
 
 fn new_mail() -> NewEntry {

@@ -1,9 +1,7 @@
 //! `POST /api/v1/auth/otp/send-sign-in-code`: mails a code and a link that sign in, or sign up who has no account yet.
 
 use axum::extract::State;
-use deserr::Deserr;
 use serde::Serialize;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use shared::http::{Json, Named, Route};
 use shared::mail::code;
@@ -18,11 +16,11 @@ use shared::model::session::after;
 use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::User;
 use shared::product_api::accounts::admit;
-use shared::product_api::bot_challenge::{Check, Presented};
+use shared::product_api::bot_challenge::Check;
 use shared::product_api::limits::recipient;
-use shared::product_api::literal::{BotChallengePhase, True};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store::users::EmailClaim;
+use shared::{App, guarded_body};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth/otp/send-sign-in-code")
@@ -40,18 +38,12 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
         "BOT_CHALLENGE_FAILED",
     ]);
 
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct SendSignInCode {
-    email: Email,
-    /// Base of the link in the mail, which gets the query parameter `code`.
-    callback_url: RedirectUrl,
-    #[deserr(default)]
-    bot_challenge_token: Option<String>,
-    #[deserr(default)]
-    bot_challenge_phase: Option<BotChallengePhase>,
-    #[deserr(default)]
-    bot_challenge_unavailable: Option<True>,
+guarded_body! {
+    pub struct SendSignInCode {
+        email: Email,
+        /// Base of the link in the mail, which gets the query parameter `code`.
+        callback_url: RedirectUrl,
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -79,9 +71,7 @@ pub async fn handle(
         user.add_primary_email(&app.entropy, body.email.clone(), true);
         admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
     }
-    let presented =
-        Presented { token: body.bot_challenge_token, phase: body.bot_challenge_phase, unavailable: body.bot_challenge_unavailable };
-    let admitted = Check::of(&app, &access, Guarded::SendSignInCode).admit(presented).await?;
+    let admitted = Check::of(&app, &access, Guarded::SendSignInCode).admit(body.presented()).await?;
     let stored = StoredCode {
         purpose: Purpose::SignIn,
         email: body.email,

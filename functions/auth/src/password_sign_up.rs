@@ -1,9 +1,7 @@
 //! `POST /api/v1/auth/password/sign-up`: creates an account that signs in with a password.
 
 use axum::extract::State;
-use deserr::Deserr;
 use jiff::Timestamp;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::mail::code;
@@ -17,14 +15,13 @@ use shared::model::sign_up_rule::AuthMethod;
 use shared::model::trail;
 use shared::model::user::User;
 use shared::product_api::accounts::admit;
-use shared::product_api::bot_challenge::{Check, Presented};
+use shared::product_api::bot_challenge::Check;
 use shared::product_api::limits::recipient;
-use shared::product_api::literal::{BotChallengePhase, True};
 use shared::product_api::teams::welcome;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
 use shared::store::users::{self, EmailClaim};
 use shared::store::{self, Write};
-use utoipa::ToSchema;
+use shared::{App, guarded_body};
 
 use crate::tokens::{NewSession, SignedIn};
 
@@ -46,23 +43,17 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
     ])
     .hashes_passwords();
 
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct SignUp {
-    email: Email,
-    /// 8 to 128 characters (code points after NFC); a project may ask for more than 8. Refused with
-    /// `PASSWORD_REQUIREMENTS_NOT_MET`: common passwords, plain sequences, the address or its part
-    /// before the `@`, and the project's name.
-    password: Password,
-    /// Base of the link in the verification mail, which gets the query parameter `code`. Without it no mail is sent.
-    #[deserr(default)]
-    verification_callback_url: Option<RedirectUrl>,
-    #[deserr(default)]
-    bot_challenge_token: Option<String>,
-    #[deserr(default)]
-    bot_challenge_phase: Option<BotChallengePhase>,
-    #[deserr(default)]
-    bot_challenge_unavailable: Option<True>,
+guarded_body! {
+    pub struct SignUp {
+        email: Email,
+        /// 8 to 128 characters (code points after NFC); a project may ask for more than 8. Refused with
+        /// `PASSWORD_REQUIREMENTS_NOT_MET`: common passwords, plain sequences, the address or its part
+        /// before the `@`, and the project's name.
+        password: Password,
+        /// Base of the link in the verification mail, which gets the query parameter `code`. Without it no mail is sent.
+        #[deserr(default)]
+        verification_callback_url: Option<RedirectUrl>,
+    }
 }
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<SignUp>) -> Result<Json<SignedIn>, Error> {
@@ -77,9 +68,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         return Err(KnownError::SignUpNotEnabled.into());
     }
     body.password.check(&access.project, [&body.email])?;
-    let presented =
-        Presented { token: body.bot_challenge_token, phase: body.bot_challenge_phase, unavailable: body.bot_challenge_unavailable };
-    let admitted = Check::of(&app, &access, Guarded::SignUp).admit(presented).await?;
+    let admitted = Check::of(&app, &access, Guarded::SignUp).admit(body.presented()).await?;
     let now = app.clock.now();
     let (mut user, version) = new_user(&app, &access, now);
     user.add_primary_email(&app.entropy, body.email.clone(), false);

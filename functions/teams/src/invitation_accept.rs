@@ -46,19 +46,18 @@ pub async fn handle(
     access: CodeAccess<InvitationCode>,
     Input { body, .. }: Input<InvitationCodeBody>,
 ) -> Result<Json<Accepted>, Error> {
-    let (hint, access) = (access.hint, access.access);
-    let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
-    let (project, caller) = (&access.project.id, Subject::user(user.id));
+    let user = &access.access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
+    let (project, caller) = (&access.access.project, Subject::user(user.id));
     let member = async {
-        match &hint {
-            Some(hint) => app.store.member(project, hint.team_id, user.id).await,
+        match &access.hint {
+            Some(hint) => app.store.member(&project.id, hint.team_id, user.id).await,
             None => Ok::<_, store::Error>(None),
         }
     };
-    let (invitation, member) = tokio::try_join!(app.store.try_invitation(project, &body.code, &caller, app.clock.now()), member)?;
+    let (invitation, member) = tokio::try_join!(access.try_invitation(&app, &body.code, &caller), member)?;
     let invitation = invitation?;
-    let is_hinted = hint.is_some_and(|hint| hint.team_id == invitation.team_id);
-    let member = if is_hinted { member } else { app.store.member(project, invitation.team_id, user.id).await? };
-    accept(&app, &access.project, &invitation, user, member.is_some()).await?;
+    let is_hinted = access.hint.as_ref().is_some_and(|hint| hint.team_id == invitation.team_id);
+    let member = if is_hinted { member } else { app.store.member(&project.id, invitation.team_id, user.id).await? };
+    accept(&app, project, &invitation, user, member.is_some()).await?;
     Ok(Json(Accepted {}))
 }

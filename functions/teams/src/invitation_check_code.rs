@@ -6,7 +6,8 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::limit::Limit;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::code_access::{CodeAccess, InvitationCode};
+use shared::product_api::{Error, Input};
 use utoipa::ToSchema;
 
 use crate::invitation_accept::InvitationCodeBody;
@@ -31,9 +32,9 @@ pub struct ValidInvitationCode {
 
 pub async fn handle(
     State(app): State<App>,
-    access: Access<Client>,
+    access: CodeAccess<InvitationCode>,
     Input { body, .. }: Input<InvitationCodeBody>,
 ) -> Result<Json<ValidInvitationCode>, Error> {
-    app.store.try_invitation(&access.project.id, &body.code, &access.subject(), app.clock.now()).await??;
+    access.try_invitation(&app, &body.code, &access.access.subject()).await??;
     Ok(Json(ValidInvitationCode { is_code_valid: true }))
 }

@@ -47,9 +47,9 @@ pub async fn handle(
             None => Ok::<_, store::Error>(None),
         }
     };
-    let (invitation, team) = tokio::try_join!(app.store.try_invitation(project, &body.code, &caller, app.clock.now()), team)?;
+    let (invitation, team) = tokio::try_join!(access.try_invitation(&app, &body.code, &caller), team)?;
     let team_id = invitation?.team_id;
-    let is_hinted = access.hint.is_some_and(|hint| hint.team_id == team_id);
+    let is_hinted = access.hint.as_ref().is_some_and(|hint| hint.team_id == team_id);
     let team = if is_hinted { team } else { app.store.team(project, team_id).await? };
     let team = team.ok_or_else(|| no_team(team_id))?.team;
     Ok(Json(InvitationDetails { team_id, team_display_name: team.display_name }))

@@ -1,10 +1,8 @@
 //! `POST /api/v1/team-invitations/send-code`: mails an invitation to a team. A client needs `$invite_members`.
 
 use axum::extract::State;
-use deserr::Deserr;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::mail::invitation;
 use shared::model::email::Email;
@@ -12,25 +10,34 @@ use shared::model::id::{InvitationId, TeamId};
 use shared::model::limit::Limit;
 use shared::model::permission::System;
 use shared::model::redirect::RedirectUrl;
+use shared::product_api::bot_challenge::Check;
 use shared::product_api::limits::recipient;
 use shared::product_api::teams::enter;
 use shared::product_api::{Access, Client, Error, Input};
+use shared::{App, guarded_body};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("teams-invitation-send-code", "/api/v1/team-invitations/send-code")
     .summary("Mails an invitation to a team")
     .limit(Limit::SendCode)
-    .table(&[BatchGetItem, PutItem])
+    .table(&[BatchGetItem, PutItem, UpdateItem])
     .reads(&[Named::Team])
-    .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND", "REDIRECT_URL_NOT_WHITELISTED"]);
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "TEAM_PERMISSION_REQUIRED",
+        "TEAM_NOT_FOUND",
+        "REDIRECT_URL_NOT_WHITELISTED",
+        "BOT_CHALLENGE_REQUIRED",
+        "BOT_CHALLENGE_FAILED",
+    ]);
 
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct SendInvitation {
-    team_id: TeamId,
-    email: Email,
-    /// Base of the link in the mail, which gets the query parameter `code`.
-    callback_url: RedirectUrl,
+guarded_body! {
+    pub struct SendInvitation {
+        team_id: TeamId,
+        email: Email,
+        /// Base of the link in the mail, which gets the query parameter `code`.
+        callback_url: RedirectUrl,
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -47,8 +54,15 @@ pub async fn handle(
     let entered = enter(&access.first_look, &access, body.team_id, &[], &[System::InviteMembers]).await?;
     access.project.redirects().check(&body.callback_url)?;
     let team = &entered.row.team;
+    let check = match &access.user {
+        Some(user) => Check::of_email(&app, &access, &user.row.user),
+        // A server invites in nobody's name.
+        None => Check::none(&app, &access.project, &access.place),
+    };
+    let admitted = check.admit(body.presented()).await?;
     let recipient = recipient(&app, &access, &body.email).await?;
-    let (id, writes) = invitation::writes(&app, &access.project.id, recipient, team, &body.email, &body.callback_url)?;
-    app.store.transact(writes).await?;
+    let (id, mut writes) = invitation::writes(&app, &access.project.id, recipient, team, &body.email, &body.callback_url)?;
+    writes.extend(admitted.by_sender());
+    admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(SentInvitation { success: true, id }))
 }

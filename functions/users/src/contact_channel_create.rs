@@ -67,7 +67,8 @@ pub async fn handle(
         is_verified: body.is_verified.unwrap_or(false),
         is_primary: body.is_primary.unwrap_or(false),
     };
-    let user = change(&app, &access, row, missing, Some(&new.value), |user| user.add_channel(id, new.clone(), access.author())).await?;
+    let user =
+        change(&app, &access, row, missing, Some(&new.value), None, |user| user.add_channel(id, new.clone(), access.author())).await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Created(ContactChannel::of(user_id, channel)))
 }

@@ -24,6 +24,6 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ContactChannelNotFound);
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    change(&app, &access, row, missing, None, |user| user.remove_channel(path.contact_channel_id)).await?;
+    change(&app, &access, row, missing, None, None, |user| user.remove_channel(path.contact_channel_id)).await?;
     Ok(Json(SUCCESS))
 }

@@ -1,20 +1,19 @@
 //! `POST /api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code`: mails a code that verifies the address.
 
 use axum::extract::State;
-use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::mail::code;
 use shared::model::limit::Limit;
 use shared::model::redirect::RedirectUrl;
 use shared::model::user::{Channel, User};
 use shared::product_api::accounts::read;
+use shared::product_api::bot_challenge::{Check, Presented};
 use shared::product_api::input::Nothing;
 use shared::product_api::limits::recipient;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::{Access, Client, Error, Input, KnownError};
-use utoipa::ToSchema;
+use shared::{App, guarded_body};
 
 use crate::contact_channels::ChannelPath;
 
@@ -22,7 +21,7 @@ pub const ROUTE: Route =
     Route::post("users-contact-channel-send-code", "/api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code")
         .summary("Mails a code that verifies an address")
         .limit(Limit::SendCode)
-        .table(&[BatchGetItem, GetItem, PutItem])
+        .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .reads(&[Named::User])
         .errors(&[
             "CANNOT_GET_OWN_USER_WITHOUT_USER",
@@ -31,13 +30,15 @@ pub const ROUTE: Route =
             "CONTACT_CHANNEL_NOT_FOUND",
             "EMAIL_ALREADY_VERIFIED",
             "REDIRECT_URL_NOT_WHITELISTED",
+            "BOT_CHALLENGE_REQUIRED",
+            "BOT_CHALLENGE_FAILED",
         ]);
 
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct SendVerificationCode {
-    /// Base of the link in the mail, which gets the query parameter `code`.
-    callback_url: RedirectUrl,
+guarded_body! {
+    pub struct SendVerificationCode {
+        /// Base of the link in the mail, which gets the query parameter `code`.
+        callback_url: RedirectUrl,
+    }
 }
 
 pub async fn handle(
@@ -48,22 +49,28 @@ pub async fn handle(
     let user_id = access.user_id(path.user_id)?;
     let row = read(&access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?;
     let channel = row.user.channel(path.contact_channel_id).ok_or(KnownError::ContactChannelNotFound)?;
-    send(&app, &access, &row.user, channel, &body.callback_url).await
+    send(&app, &access, &row.user, channel, &body.callback_url, body.presented()).await
 }
 
-/// Writes the code and its mail.
+/// Writes the code and its mail. The address that the account was made with passed its bot challenge then.
 pub(crate) async fn send<L>(
     app: &App,
     access: &Access<L>,
     user: &User,
     channel: &Channel,
     callback: &RedirectUrl,
+    presented: Presented,
 ) -> Result<Json<Success>, Error> {
     if channel.is_verified {
         return Err(KnownError::EmailAlreadyVerified.into());
     }
     access.project.redirects().check(callback)?;
+    let began = user.began_with(channel);
+    let check = if began { Check::none(app, &access.project, &access.place) } else { Check::of_email(app, access, user) };
+    let admitted = check.admit(presented).await?;
     let recipient = recipient(app, access, &channel.value).await?;
-    app.store.transact(code::verification(app, &access.project.id, recipient, user, channel, callback, app.clock.now())?).await?;
+    let mut writes = code::verification(app, &access.project.id, recipient, user, channel, callback, app.clock.now())?;
+    writes.extend(admitted.by_sender());
+    admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(SUCCESS))
 }

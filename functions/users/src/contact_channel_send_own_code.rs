@@ -2,31 +2,36 @@
 //! the address instead of its channel here.
 
 use axum::extract::State;
-use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem};
+use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::email::Email;
 use shared::model::limit::Limit;
 use shared::model::redirect::RedirectUrl;
 use shared::product_api::literal::Success;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
-use utoipa::ToSchema;
+use shared::{App, guarded_body};
 
 use crate::contact_channel_send_code::send;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/api/v1/contact-channels/send-verification-code")
     .summary("Mails the signed-in user a code that verifies its primary address")
     .limit(Limit::SendCode)
-    .table(&[BatchGetItem, PutItem])
-    .errors(&["USER_AUTHENTICATION_REQUIRED", "EMAIL_IS_NOT_PRIMARY_EMAIL", "EMAIL_ALREADY_VERIFIED", "REDIRECT_URL_NOT_WHITELISTED"]);
+    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(&[
+        "USER_AUTHENTICATION_REQUIRED",
+        "EMAIL_IS_NOT_PRIMARY_EMAIL",
+        "EMAIL_ALREADY_VERIFIED",
+        "REDIRECT_URL_NOT_WHITELISTED",
+        "BOT_CHALLENGE_REQUIRED",
+        "BOT_CHALLENGE_FAILED",
+    ]);
 
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct SendOwnVerificationCode {
-    email: Email,
-    /// Base of the link in the mail, which gets the query parameter `code`.
-    callback_url: RedirectUrl,
+guarded_body! {
+    pub struct SendOwnVerificationCode {
+        email: Email,
+        /// Base of the link in the mail, which gets the query parameter `code`.
+        callback_url: RedirectUrl,
+    }
 }
 
 pub async fn handle(
@@ -36,7 +41,7 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
     match user.primary() {
-        Some(primary) if primary.value == body.email => send(&app, &access, user, primary, &body.callback_url).await,
+        Some(primary) if primary.value == body.email => send(&app, &access, user, primary, &body.callback_url, body.presented()).await,
         primary => {
             let primary_email = primary.map(|channel| channel.value.to_string());
             Err(KnownError::EmailIsNotPrimaryEmail { email: body.email.to_string(), primary_email }.into())

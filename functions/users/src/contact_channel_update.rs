@@ -1,16 +1,15 @@
 //! `PATCH /api/v1/contact-channels/{user_id}/{contact_channel_id}`: changes a contact channel. Another value has to be verified anew.
 
 use axum::extract::State;
-use deserr::Deserr;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::model::channel::{ChannelPatch, ChannelType, ContactChannel};
 use shared::model::email::Email;
 use shared::product_api::accounts::read;
+use shared::product_api::bot_challenge::Check;
 use shared::product_api::input::Nothing;
 use shared::product_api::{Access, Client, Error, Input, KnownError};
-use utoipa::ToSchema;
+use shared::{App, guarded_body};
 
 use crate::contact_channels::{ChannelPath, change, check_verified};
 
@@ -25,25 +24,27 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
         "CONTACT_CHANNEL_NOT_FOUND",
         "CONTACT_CHANNEL_ALREADY_EXISTS",
         "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",
+        "BOT_CHALLENGE_REQUIRED",
+        "BOT_CHALLENGE_FAILED",
     ]);
 
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct UpdateContactChannel {
-    /// Another address is not verified until its own code is redeemed, or a server says so.
-    #[deserr(default)]
-    value: Option<Email>,
-    #[deserr(default, rename = "type")]
-    #[schema(rename = "type")]
-    _type: Option<ChannelType>,
-    #[deserr(default)]
-    used_for_auth: Option<bool>,
-    /// `true`: the one that was primary is no longer. `false`: the user has no primary channel.
-    #[deserr(default)]
-    is_primary: Option<bool>,
-    /// With server access only.
-    #[deserr(default)]
-    is_verified: Option<bool>,
+guarded_body! {
+    pub struct UpdateContactChannel {
+        /// Another address is not verified until its own code is redeemed, or a server says so.
+        #[deserr(default)]
+        value: Option<Email>,
+        #[deserr(default, rename = "type")]
+        #[schema(rename = "type")]
+        _type: Option<ChannelType>,
+        #[deserr(default)]
+        used_for_auth: Option<bool>,
+        /// `true`: the one that was primary is no longer. `false`: the user has no primary channel.
+        #[deserr(default)]
+        is_primary: Option<bool>,
+        /// With server access only.
+        #[deserr(default)]
+        is_verified: Option<bool>,
+    }
 }
 
 pub async fn handle(
@@ -55,9 +56,16 @@ pub async fn handle(
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
+    // Another address in place of one that nobody has proved signs in at once: from then on anybody has resets mailed to it.
+    let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
+    let is_new = body.value.as_ref().is_some_and(|value| *value != channel.value) && channel.signs_in() && !channel.is_verified;
+    let check = if is_new { Check::of_email(&app, &access, &row.user) } else { Check::none(&app, &access.project, &access.place) };
+    let admitted = check.admit(body.presented()).await?;
     let patch =
         ChannelPatch { value: body.value, used_for_auth: body.used_for_auth, is_verified: body.is_verified, is_primary: body.is_primary };
-    let user = change(&app, &access, row, missing, None, |user| user.change_channel(id, patch.clone(), access.author())).await?;
+    let by_sender = admitted.by_sender();
+    let changed = change(&app, &access, row, missing, None, by_sender, |user| user.change_channel(id, patch.clone(), access.author()));
+    let user = admitted.beside(changed).await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Json(ContactChannel::of(user_id, channel)))
 }

@@ -10,6 +10,7 @@ use shared::product_api::access::{Level, UserRef};
 use shared::product_api::accounts::{With, change_as};
 use shared::product_api::input::Problems;
 use shared::product_api::{Access, Error, KnownError};
+use shared::store::Write;
 use shared::store::users::UserRow;
 use utoipa::ToSchema;
 
@@ -33,19 +34,20 @@ pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, m
 }
 
 /// Changes the channels of a user, with the claims of the addresses that sign in. `missing` is the error when there is no such user
-/// any more; `value` is what an answer may tell of an address that somebody else signs in with.
+/// any more; `value` is what an answer may tell of an address that somebody else signs in with; `with` belongs to the transaction.
 pub(crate) async fn change<L>(
     app: &App,
     access: &Access<L>,
     row: UserRow,
     missing: KnownError,
     value: Option<&Email>,
+    with: Option<Write>,
     change: impl Fn(&mut User) -> Result<(), Refused>,
 ) -> Result<User, Error> {
     access.check_fresh(app)?;
     let changed = change_as(app, access, row, missing, |user| {
         change(user).map_err(refusal)?;
-        Ok(With::default())
+        Ok(With(with.clone().into_iter().collect()))
     });
     match changed.await {
         Ok(row) => Ok(row.user),

@@ -51,15 +51,19 @@ pub enum Guarded {
     SignUp,
     SendSignInCode,
     OAuth,
+    /// Whatever else has the project email an address that nobody may have proved: the verification of an address, an invitation. Asks
+    /// as long as one of the first two does, which it would be a way round otherwise.
+    Email,
 }
 
 impl Guarded {
-    /// The `action` that its widget is rendered with; those of the published SDK.
+    /// The `action` that its widget is rendered with; those of the published SDK, which has none for the last.
     pub fn action(self) -> &'static str {
         match self {
             Self::SignUp => "sign_up_with_credential",
             Self::SendSignInCode => "send_magic_link_email",
             Self::OAuth => "oauth_authenticate",
+            Self::Email => "send_email",
         }
     }
 }
@@ -74,7 +78,7 @@ pub struct BotChallenge {
     pub sign_up: Policy,
     pub send_sign_in_code: Policy,
     pub oauth: Policy,
-    /// How many requests an hour of these operations are usual for the whole project.
+    /// How many requests an hour are usual for the whole project: OAuth flows, and those of the other operations together.
     pub usual_requests_per_hour: u32,
 }
 
@@ -111,6 +115,9 @@ impl BotChallenge {
             (_, Guarded::SignUp) => self.sign_up,
             (_, Guarded::SendSignInCode) => self.send_sign_in_code,
             (_, Guarded::OAuth) => self.oauth,
+            (_, Guarded::Email) if self.sign_up == Policy::Off && self.send_sign_in_code == Policy::Off => Policy::Off,
+            // Whoever asks has signed up.
+            (_, Guarded::Email) => Policy::WhenSuspicious,
         }
     }
 }

@@ -3,12 +3,15 @@
 //! The address, its network and the project are each counted like what limits let through, in sliding windows. A flood is therefore seen
 //! on both sides of a window's edge, and for as long as it goes on: what is refused counts as well, and so does what solves its
 //! challenges.
+//!
+//! For the project, OAuth flows are counted apart from what emails somebody: neither a flood of one nor its everyday use takes anything
+//! from what is usual of the other.
 
 use std::net::IpAddr;
 
 use jiff::Timestamp;
 
-use super::bot_challenge::BotChallenge;
+use super::bot_challenge::{BotChallenge, Guarded};
 use super::limit::{Counter, Limits, Rate, Rule, Subject};
 
 /// How far above its rate something is counted on: it stays suspicious through the next window, and a flood stops costing writes.
@@ -16,12 +19,16 @@ const MOST: u32 = 8;
 /// Seconds: the window of a project.
 const HOUR: u32 = 3600;
 
-/// The counters of all whose usual rates a request is a part of: those of the deployment for its address and network, and that of the
-/// project.
-pub fn usual(limits: &Limits, settings: &BotChallenge, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
+/// The counters of all whose usual rates a request for an operation is a part of: those of the deployment for its address and network,
+/// and that of the project. Without an operation, those of any.
+pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
     let places = [(Rule::ChallengeUsualAddress, Subject::address(ip)), (Rule::ChallengeUsualNetwork, Subject::network(ip))];
-    let of_project = Counter::of_project(Rule::ChallengeUsualNetwork, Rate::new(settings.usual_requests_per_hour, HOUR), now);
-    places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now)).chain([of_project]).collect()
+    let places = places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now));
+    let emails = (operation != Some(Guarded::OAuth)).then(Subject::project);
+    let flows = operation.is_none_or(|operation| operation == Guarded::OAuth).then(Subject::flows);
+    let rate = Rate::new(settings.usual_requests_per_hour, HOUR);
+    let of_project = |subject| Counter::of_project(Rule::ChallengeUsualNetwork, rate, &subject, now);
+    places.chain(emails.into_iter().chain(flows).map(of_project)).collect()
 }
 
 /// How often something with a usual rate came.
@@ -55,7 +62,8 @@ mod tests {
     use super::*;
 
     fn counter(quota: u32, second: i64) -> Counter {
-        Counter::of_project(Rule::ChallengeUsualNetwork, Rate::new(quota, 100), Timestamp::from_second(second).expect("in range"))
+        let now = Timestamp::from_second(second).expect("in range");
+        Counter::of_project(Rule::ChallengeUsualNetwork, Rate::new(quota, 100), &Subject::project(), now)
     }
 
     #[test]
@@ -77,6 +85,19 @@ mod tests {
             }
         }
         assert!(counted.values().all(|count| *count <= 80), "{counted:?}");
+    }
+
+    #[test]
+    fn flows_and_emails_of_a_project_are_counted_apart() {
+        let of = |operation| {
+            let ip = "203.0.113.7".parse().expect("an address");
+            let counters = usual(&Limits::off(), &BotChallenge::default(), operation, ip, Timestamp::UNIX_EPOCH);
+            counters.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let (emails, flows) = (of(Some(Guarded::SignUp)), of(Some(Guarded::OAuth)));
+        assert_eq!((of(Some(Guarded::SendSignInCode)), of(Some(Guarded::Email))), (emails.clone(), emails.clone()));
+        assert_ne!(emails, flows);
+        assert_eq!(of(None), [emails, flows].concat());
     }
 
     #[test]

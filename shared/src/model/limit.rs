@@ -102,6 +102,8 @@ pub enum Rule {
     SendCodeNetwork,
     SendCodeRecipient,
     SendCodeRecipientServer,
+    /// In projects that ask for bot challenges.
+    SendCodeUser,
     Code,
     CodeServer,
     Token,
@@ -121,7 +123,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
@@ -131,6 +133,7 @@ impl Rule {
         Self::SendCodeNetwork,
         Self::SendCodeRecipient,
         Self::SendCodeRecipientServer,
+        Self::SendCodeUser,
         Self::Code,
         Self::CodeServer,
         Self::Token,
@@ -159,14 +162,15 @@ impl Rule {
             Self::SendCodeNetwork => ("send-code-network", Limit::SendCode, Rate::new(120, 600), "Mails with a code that a network asks for (IPv4 /24, IPv6 /48)"),
             Self::SendCodeRecipient => ("send-code-recipient", Limit::SendCode, Rate::new(5, 600), "Mails with a code to one recipient that clients ask for"),
             Self::SendCodeRecipientServer => ("send-code-recipient-server", Limit::SendCode, Rate::new(30, 600), "Mails with a code to one recipient that servers ask for"),
+            Self::SendCodeUser => ("send-code-user", Limit::SendCode, Rate::new(30, 3600), "Mails with a code to addresses that nobody may have proved that a user asks for, where a project asks for bot challenges"),
             Self::Code => ("code", Limit::Code, Rate::new(60, 600), "Codes that an address checks or redeems"),
             Self::CodeServer => ("code-server", Limit::Code, Rate::new(600, 60), "Codes that the servers of a project check or redeem"),
             Self::Token => ("token", Limit::Token, Rate::new(60, 600), "Uses of a refresh token"),
             Self::TokenUnknown => ("token-unknown", Limit::Token, Rate::new(300, 600), "Unknown refresh tokens and authorization codes from an address"),
             Self::Authorize => ("authorize", Limit::Authorize, Rate::new(60, 600), "OAuth flows that an address begins"),
             Self::Challenge => ("challenge", Limit::Challenge, Rate::new(60, 600), "Proof-of-work challenges that an address asks for"),
-            Self::ChallengeUsualAddress => ("challenge-usual-address", Limit::Challenge, Rate::new(40, 3600), "Sign-ups, sign-in codes and OAuth flows that are usual for an address"),
-            Self::ChallengeUsualNetwork => ("challenge-usual-network", Limit::Challenge, Rate::new(80, 3600), "Sign-ups, sign-in codes and OAuth flows that are usual for a network"),
+            Self::ChallengeUsualAddress => ("challenge-usual-address", Limit::Challenge, Rate::new(40, 3600), "Sign-ups, mails with a code and OAuth flows that are usual for an address"),
+            Self::ChallengeUsualNetwork => ("challenge-usual-network", Limit::Challenge, Rate::new(80, 3600), "Sign-ups, mails with a code and OAuth flows that are usual for a network"),
             Self::ChallengeUnavailableNetwork => ("challenge-unavailable-network", Limit::Challenge, Rate::new(3, 3600), "Suspicious requests from a network whose challenge is not available"),
             Self::ChallengeUnavailableProject => ("challenge-unavailable-project", Limit::Challenge, Rate::new(10, 3600), "Suspicious requests of a project whose challenge is not available"),
             Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writing requests of a user"),
@@ -319,6 +323,11 @@ impl Subject {
         Self("project".to_owned())
     }
 
+    /// The OAuth flows of the project together.
+    pub fn flows() -> Self {
+        Self("flows".to_owned())
+    }
+
     pub fn user(id: UserId) -> Self {
         Self(id.to_string())
     }
@@ -362,8 +371,8 @@ impl Counter {
     }
 
     /// The counter of a project at a rate of its own.
-    pub fn of_project(rule: Rule, rate: Rate, now: Timestamp) -> Self {
-        Self::new(rule, rate, &Subject::project(), now)
+    pub fn of_project(rule: Rule, rate: Rate, subject: &Subject, now: Timestamp) -> Self {
+        Self::new(rule, rate, subject, now)
     }
 
     pub fn quota(&self) -> u32 {

@@ -282,13 +282,15 @@ impl Notices {
 }
 
 impl User {
-    /// Who is told of a change of this user: the verified addresses, else the primary one.
+    /// Who is told of a change of this user: the verified addresses, else one that signs in, first of all the primary one. An address
+    /// that its user has only named may be a stranger's.
     pub fn told(&self) -> Vec<Recipient> {
         let mut verified: Vec<_> = self.channels.iter().filter(|channel| channel.is_verified).map(|channel| &channel.value).collect();
         verified.sort_by_key(|email| self.notices.joined_at(email));
         let first = verified.first().and_then(|email| self.notices.joined_at(email));
         if verified.is_empty() {
-            verified.extend(self.primary().map(|channel| &channel.value));
+            let unproved = self.primary().filter(|channel| channel.signs_in()).map(|channel| &channel.value);
+            verified.extend(unproved.or_else(|| self.unproved().next()));
         }
         let recipient = |email: &Email| Recipient { email: email.clone(), may_undo: self.notices.joined_at(email) == first };
         verified.into_iter().take(MAX_RECIPIENTS).map(recipient).collect()

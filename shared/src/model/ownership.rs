@@ -175,6 +175,12 @@ impl User {
         }
     }
 
+    /// Whether an address is the one that the account was made with, and nobody has proved it: another in its place would have raised
+    /// the epoch.
+    pub fn began_with(&self, channel: &Channel) -> bool {
+        self.credential_epoch == 0 && channel.signs_in() && channel.standing == Standing::Provisional
+    }
+
     /// The addresses that sign in although nobody has proved them: whoever does first owns the account.
     pub fn unproved(&self) -> impl Iterator<Item = &Email> {
         self.channels.iter().filter(|channel| channel.signs_in() && !channel.is_verified).map(|channel| &channel.value)

@@ -153,7 +153,7 @@ pub struct ConfigPatch {
     #[deserr(default)]
     #[schema(value_type = BotChallengeInput, required = false)]
     pub bot_challenge: Option<BotChallengeInput>,
-    /// Requests an hour of these operations, 1 to 1,000,000, above which the project is suspicious.
+    /// Requests an hour, 1 to 1,000,000, above which the project is suspicious: of OAuth flows, and of sign-ups and emails together.
     #[deserr(default)]
     pub bot_challenge_usual_requests_per_hour: Option<u32>,
     #[deserr(default)]

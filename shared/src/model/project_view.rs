@@ -96,7 +96,7 @@ pub struct AdminConfig {
     pub reauthentication_max_age_seconds: u32,
     /// Days after which new entries of the audit log are deleted.
     pub audit_log_retention_days: u16,
-    /// Requests an hour above which the project is suspicious.
+    /// Requests an hour above which the project is suspicious: of OAuth flows, and of sign-ups and emails together.
     pub bot_challenge_usual_requests_per_hour: u32,
 }
 

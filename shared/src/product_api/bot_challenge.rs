@@ -17,11 +17,43 @@ use crate::model::bot_challenge_altcha::{self as altcha, Solution};
 use crate::model::bot_challenge_rate::{Tally, usual};
 use crate::model::bot_challenge_turnstile::{self as turnstile, Rejected};
 use crate::model::id::ProjectId;
-use crate::model::limit::{Rule, Subject};
+use crate::model::limit::{Counter, Rule, Subject};
 use crate::model::place::Place;
 use crate::model::project::Project;
+use crate::model::user::User;
 use crate::oauth::outgoing::Outgoing;
-use crate::store;
+use crate::store::limits::Window;
+use crate::store::{self, Write};
+
+/// The body of an operation that may ask for a challenge: a struct with the fields that are written here, and what the request says of
+/// the challenge.
+#[macro_export]
+macro_rules! guarded_body {
+    ($(#[$attribute:meta])* $vis:vis struct $name:ident { $($fields:tt)* }) => {
+        $(#[$attribute])*
+        #[derive(deserr::Deserr, utoipa::ToSchema)]
+        #[deserr(deny_unknown_fields)]
+        $vis struct $name {
+            $($fields)*
+            #[deserr(default)]
+            bot_challenge_token: Option<String>,
+            #[deserr(default)]
+            bot_challenge_phase: Option<$crate::product_api::literal::BotChallengePhase>,
+            #[deserr(default)]
+            bot_challenge_unavailable: Option<$crate::product_api::literal::True>,
+        }
+
+        impl $name {
+            fn presented(&self) -> $crate::product_api::bot_challenge::Presented {
+                $crate::product_api::bot_challenge::Presented {
+                    token: self.bot_challenge_token.clone(),
+                    phase: self.bot_challenge_phase,
+                    unavailable: self.bot_challenge_unavailable,
+                }
+            }
+        }
+    };
+}
 
 /// What a request says of a challenge.
 pub struct Presented {
@@ -37,6 +69,8 @@ pub struct Check<'a> {
     place: &'a Place,
     policy: Policy,
     operation: Guarded,
+    /// Whose emails to strangers are counted.
+    sender: Option<Subject>,
 }
 
 /// A request that is let through, and is still to be counted.
@@ -45,6 +79,7 @@ pub struct Admitted<'a> {
     app: &'a App,
     project: &'a ProjectId,
     tallies: Vec<Tally>,
+    sender: Option<Window>,
 }
 
 /// What became of what was presented.
@@ -62,15 +97,23 @@ impl Admitted<'_> {
         tokio::join!(work, self.count()).0
     }
 
+    /// Counts the email by who asks for it: goes into the transaction that writes the email, and refuses it at the limit.
+    pub fn by_sender(&self) -> Option<Write> {
+        self.sender.as_ref().map(|window| window.count(self.project))
+    }
+
     async fn count(&self) {
         self.app.store.count_usual(self.project, &self.tallies).await;
     }
 }
 
-/// How often requests came from a place and for a project.
+/// How often requests of whatever operation came from a place and for a project.
 pub async fn tallies(app: &App, project: &Project, place: &Place) -> Result<Vec<Tally>, store::Error> {
-    let usual = usual(&app.settings.limits, &project.config.bot_challenge, place.ip, app.clock.now());
-    app.store.tallies(&project.id, usual).await
+    Ok(app.store.tallies(&project.id, usual_here(app, project, None, place), None).await?.0)
+}
+
+fn usual_here(app: &App, project: &Project, operation: Option<Guarded>, place: &Place) -> Vec<Counter> {
+    usual(&app.settings.limits, &project.config.bot_challenge, operation, place.ip, app.clock.now())
 }
 
 /// How far above its usual rate the most conspicuous of some is: 0 for none.
@@ -87,18 +130,34 @@ impl<'a> Check<'a> {
 
     /// A request without the headers of an access.
     pub fn at(app: &'a App, project: &'a Project, place: &'a Place, operation: Guarded) -> Self {
-        Self { app, project, place, policy: project.config.bot_challenge.policy(operation), operation }
+        Self { app, project, place, policy: project.config.bot_challenge.policy(operation), operation, sender: None }
+    }
+
+    /// A client's request by which `sender` has the project email an address that nobody may have proved. Whoever is anonymous has
+    /// neither proved an address nor passed a challenge at sign-up, and is always asked for one.
+    pub fn of_email<L>(app: &'a App, access: &'a Access<L>, sender: &User) -> Self {
+        let check = Self::of(app, access, Guarded::Email);
+        let policy = if check.policy != Policy::Off && sender.is_anonymous { Policy::Always } else { check.policy };
+        Self { policy, sender: Some(Subject::user(sender.id)), ..check }
+    }
+
+    /// The check of a request that asks for none.
+    pub fn none(app: &'a App, project: &'a Project, place: &'a Place) -> Self {
+        Self { app, project, place, policy: Policy::Off, operation: Guarded::Email, sender: None }
     }
 
     /// Lets the request through, or asks for a challenge.
     pub async fn admit(self, presented: Presented) -> Result<Admitted<'a>, Error> {
-        let none = Admitted { app: self.app, project: &self.project.id, tallies: Vec::new() };
+        let none = Admitted { app: self.app, project: &self.project.id, tallies: Vec::new(), sender: None };
         if self.policy == Policy::Off {
             return Ok(none);
         }
-        let tallies = tallies(self.app, self.project, self.place).await?;
+        let (limits, now) = (&self.app.settings.limits, self.app.clock.now());
+        let sender = self.sender.as_ref().and_then(|sender| limits.counter(Rule::SendCodeUser, sender, now));
+        let (tallies, sender) =
+            self.app.store.tallies(&self.project.id, usual_here(self.app, self.project, Some(self.operation), self.place), sender).await?;
         let excess = excess(&tallies);
-        let admitted = Admitted { tallies, ..none };
+        let admitted = Admitted { tallies, sender, ..none };
         if self.policy == Policy::WhenSuspicious && excess == 0 {
             return Ok(admitted);
         }

@@ -2,7 +2,7 @@
 //!
 //! A code has to be counted before it is decided on, and only then says whose it is: access, code, account and write would be four round
 //! trips. So the code that the body seems to bring is read while the access is proved, and its account while the attempt is counted.
-//! What is read here decides nothing, and an answer never depends on it.
+//! What is read here decides nothing, but that a code which nobody has made is none.
 
 use std::marker::PhantomData;
 
@@ -19,6 +19,7 @@ use crate::http::describe::{Describe, Description};
 use crate::model::code::{Code, Purpose, Rejected, StoredCode};
 use crate::model::id::{ProjectId, UserId};
 use crate::model::invitation::Invitation;
+use crate::model::limit::Subject;
 use crate::model::mfa::MfaAttempt;
 use crate::store::users::UserRow;
 use crate::store::{self, codes, invitations};
@@ -109,6 +110,8 @@ pub struct CodeAccess<K: CodeKind> {
     pub access: Access<Client>,
     /// What the table has under the nonce of the code: good for knowing early whom to read, and for nothing else.
     pub hint: Option<K::Stored>,
+    /// The table was asked for the code, and has none of its nonce.
+    is_made_up: bool,
     kind: PhantomData<K>,
 }
 
@@ -126,10 +129,11 @@ impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
         let claimed = claimed(parts);
         let hint = async {
             let (project, code) = claimed.as_ref()?;
-            app.store.code_of_nonce(project, K::name(), code).await.ok().flatten()
+            app.store.code_of_nonce(project, K::name(), code).await.ok()
         };
-        let (access, hint) = tokio::join!(Access::from_request_parts(parts, app), hint);
-        Ok(Self { access: access?, hint, kind: PhantomData })
+        let (access, found) = tokio::join!(Access::from_request_parts(parts, app), hint);
+        let is_made_up = matches!(found, Some(None));
+        Ok(Self { access: access?, hint: found.flatten(), is_made_up, kind: PhantomData })
     }
 }
 
@@ -147,6 +151,17 @@ impl<K: MailedCode> CodeAccess<K> {
             return Err(Rejected::NotFound.into());
         }
         Ok((stored, row))
+    }
+}
+
+impl CodeAccess<InvitationCode> {
+    /// Counts the caller's attempt at the code of an invitation and decides on it, without accepting it. A code that nobody has made is not
+    /// looked for again, and leaves no count of attempts behind: whoever makes them up is counted by the address.
+    pub async fn try_invitation(&self, app: &App, code: &Code, caller: &Subject) -> Result<Result<Invitation, Rejected>, store::Error> {
+        if self.is_made_up {
+            return Ok(Err(Rejected::NotFound));
+        }
+        app.store.try_invitation(&self.access.project.id, code, caller, app.clock.now()).await
     }
 }
 

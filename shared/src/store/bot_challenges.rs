@@ -13,7 +13,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 
-use super::limits::{add, counted, counter_key, key_before};
+use super::limits::{Window, add, counted, counter_key, key_before};
 use super::{Error, Key, Store, Write};
 use crate::model::bot_challenge_rate::Tally;
 use crate::model::id::ProjectId;
@@ -23,15 +23,21 @@ use crate::model::limit::Counter;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Store {
-    /// How often those came whose counters these are. One round trip.
-    pub async fn tallies(&self, project: &ProjectId, counters: Vec<Counter>) -> Result<Vec<Tally>, Error> {
+    /// How often those came whose counters these are, and the window of a limit that is to be counted afterwards. One round trip.
+    pub async fn tallies(
+        &self,
+        project: &ProjectId,
+        counters: Vec<Counter>,
+        limit: Option<Counter>,
+    ) -> Result<(Vec<Tally>, Option<Window>), Error> {
         let keys = counters.iter().flat_map(|counter| [counter_key(project, counter), key_before(project, counter)]);
-        let items = self.get_many(keys).await?;
+        let items = self.get_many(keys.chain(limit.as_ref().map(|limit| key_before(project, limit)))).await?;
+        let window = limit.map(|limit| Window::after(counted(items.get(&key_before(project, &limit)).as_ref()), limit));
         let tally = |counter: Counter| {
             let of = |key: Key| counted(items.get(&key).as_ref());
             Tally { before: of(key_before(project, &counter)), counted: of(counter_key(project, &counter)), counter }
         };
-        Ok(counters.into_iter().map(tally).collect())
+        Ok((counters.into_iter().map(tally).collect(), window))
     }
 
     /// Counts one request, as far as that works within half a second: a failure is logged and stops nobody.

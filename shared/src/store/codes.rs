@@ -10,7 +10,8 @@
 //! A code is kept under its nonce, the 39 characters that are not typed: whoever guesses at the typed six tries the same item, so one
 //! update counts the attempt, finds the code and gives it, whether the guess was right or wrong. The digest of the whole code is in the
 //! item and is compared in constant time. The code of an invitation travels in links that others may see, so its attempts are counted for
-//! each caller: otherwise a stranger could use up those of the invited.
+//! each caller: otherwise a stranger could use up those of the invited. They are counted for codes that there are: see
+//! [`CodeAccess`](crate::product_api::code_access::CodeAccess).
 
 use jiff::Timestamp;
 use subtle::ConstantTimeEq;
@@ -91,7 +92,8 @@ impl Store {
     }
 
     /// Counts an attempt by one of many who may know the code, and gives what is stored if it is
-    /// right, with the number of the caller's attempts: nobody uses up those of another.
+    /// right, with the number of the caller's attempts: nobody uses up those of another. It writes an item for a code that nobody has made,
+    /// too: ask first.
     pub(super) async fn try_code_as<T: DeserializeOwned>(
         &self,
         project: &ProjectId,

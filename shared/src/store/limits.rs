@@ -62,6 +62,11 @@ impl Window {
         Self { counter: counter.clone(), before: 0 }
     }
 
+    /// A window after one that counted `before`.
+    pub(super) fn after(before: u32, counter: Counter) -> Self {
+        Self { counter, before }
+    }
+
     /// Counts one, unless the limit is reached: then it is [`Error::Limited`], of a transaction too.
     pub fn count(&self, project: &ProjectId) -> Write {
         with_room(add(project, &self.counter), self.quota(), self.refusal())

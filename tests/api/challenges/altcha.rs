@@ -25,7 +25,7 @@ async fn asked(app: &TestApp, address: &str) -> Answer {
 }
 
 /// What the widget gives for a challenge: it tries counters until one solves it.
-fn solved(challenge: &Value) -> String {
+pub(crate) fn solved(challenge: &Value) -> String {
     let parameters: Parameters = serde_json::from_value(challenge["parameters"].clone()).unwrap();
     let counter = (0..1_000_000).find(|counter| parameters.is_solved_by(*counter)).unwrap();
     payload(challenge, counter)
@@ -36,12 +36,12 @@ fn payload(challenge: &Value, counter: u32) -> String {
 }
 
 /// A challenge of the service that takes a dozen tries, and not the seconds of a real one.
-fn easy(app: &TestApp) -> Value {
+pub(crate) fn easy(app: &TestApp) -> Value {
     let work = Work { cost: 1, prefix: "0", ..Work::of(0) };
     json!(Challenge::new(&app.app.challenge_key, &app.app.entropy, app.project_id(), work, app.now()).unwrap())
 }
 
-fn visible(token: &str) -> Value {
+pub(crate) fn visible(token: &str) -> Value {
     json!({ "bot_challenge_token": token, "bot_challenge_phase": "visible" })
 }
 

@@ -1,6 +1,6 @@
 //! Bot challenges: who is asked for one, what counts as solved, and what a flood comes to.
 
-mod altcha;
+pub(crate) mod altcha;
 mod attack;
 mod settings;
 mod suspicion;
@@ -33,7 +33,7 @@ fn code_for(email: &str, fields: Value) -> Value {
 }
 
 /// A sign-up, with what else it says.
-fn account_of(email: &str, fields: Value) -> Value {
+pub(crate) fn account_of(email: &str, fields: Value) -> Value {
     with(json!({ "email": email, "password": "correct horse battery" }), fields)
 }
 

@@ -6,6 +6,7 @@ use shared::model::limit::{Limits, Rate, Rule};
 use support::{TestApp, refused};
 
 use super::*;
+use crate::auth::oauth_authorize::{authorize, parameters_with};
 
 const UNAVAILABLE: &str = r#"{ "bot_challenge_unavailable": "true" }"#;
 
@@ -71,6 +72,26 @@ async fn a_project_above_its_usual_rate_asks_everybody_until_the_flood_is_over_a
     assert_eq!(send(&app, "198.51.100.3", 4).await, 409);
     app.advance(SignedDuration::from_mins(120));
     assert_eq!(send(&app, "198.51.100.3", 4).await, 200);
+}
+
+#[tokio::test]
+async fn oauth_flows_and_emails_of_a_project_take_nothing_from_each_other() {
+    let app = start(Limits::off()).await;
+    app.configure(json!({ "config": { "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } })).await;
+    usual(&app, 3).await;
+    let begin = async || {
+        let answer = authorize(&app, "github", &parameters_with(&app, &[("response_mode", "json")])).await;
+        assert!([200, 409].contains(&answer.status()), "{}", answer.text());
+        answer.status()
+    };
+    for _ in 0..3 {
+        assert_eq!(begin().await, 200);
+    }
+    assert_eq!((begin().await, send(&app, "203.0.3.7", 3).await), (409, 200));
+    for number in 4..6 {
+        assert_eq!(send(&app, &format!("203.0.{number}.7"), number).await, 200);
+    }
+    assert_eq!(send(&app, "203.0.6.7", 6).await, 409);
 }
 
 #[tokio::test]

@@ -73,6 +73,22 @@ async fn grants_that_nobody_has_are_refused_and_leave_one_item() {
 }
 
 #[tokio::test]
+async fn invitations_that_nobody_sent_are_refused_and_leave_one_item() {
+    for (operation, signs_in) in [("check-code", false), ("check-code", true), ("details", false), ("", true)] {
+        let app = standard().await;
+        let ada = app.sign_up("ada@example.com").await;
+        app.recorder.clear();
+        let ask = |number: usize| {
+            let client = if signs_in { app.signed_in(&ada) } else { app.client() };
+            let path = format!("/api/v1/team-invitations/accept/{operation}");
+            async move { client.post(path.trim_end_matches('/'), json!({ "code": format!("{number:045}") })).await }
+        };
+        let written = made_up(&app, Rule::Code, "VERIFICATION_CODE_NOT_FOUND", ask).await;
+        assert_eq!(written.len(), 1, "{operation}: {written:?}");
+    }
+}
+
+#[tokio::test]
 async fn keys_that_open_nothing_are_refused_and_leave_one_item() {
     let app = standard().await;
     let ask = |number: usize| {
