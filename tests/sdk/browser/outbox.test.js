@@ -27,7 +27,7 @@ async function scheduled(fields) {
 
 /** The list in a browser of its own. */
 async function open(t, path = "/outbox") {
-  const it = await visit(t, browser, `${w.gateway.url}${path}`);
+  const it = await visit(t, browser, `${w.gateway.url}${path}`, { startPage: w.gateway.startPage });
   const { page } = it;
   const choose = async (subject, state) => {
     await page.locator(".rows a.row", { hasText: subject }).click();

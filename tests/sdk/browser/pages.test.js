@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-const open = (t, path, options) => visit(t, browser, `${w.gateway.url}${path}`, options);
+const open = (t, path, options) => visit(t, browser, `${w.gateway.url}${path}`, { startPage: w.gateway.startPage, ...options });
 
 /** Sends an email to a user at once, and waits for it in the inbox. */
 async function received(fields) {
@@ -122,13 +122,15 @@ test("keys and emails are shown to this machine alone", async () => {
       answer.on("end", () => resolve({ status: answer.statusCode, headers: answer.headers, text }));
     }).on("error", reject).end();
   });
+  const authorization = `Bearer ${w.gateway.pageKey}`;
   for (const path of ["/", "/inbox", "/outbox", "/inbox/api/messages"]) {
-    assert.equal((await get(path, {})).status, 200, path);
+    assert.equal((await get(path, {})).status, 403, path);
+    assert.equal((await get(path, { authorization })).status, 200, path);
     for (const [name, value] of [
       ["host", "evil.test"], ["x-forwarded-for", "127.0.0.1"], ["via", "1.1 proxy"], ["origin", "http://evil.test"], ["origin", "null"],
       ["sec-fetch-site", "cross-site"], ["sec-fetch-site", "same-site"], ["user-agent", "Mozilla/5.0"],
     ]) {
-      const answer = await get(path, { [name]: value });
+      const answer = await get(path, { authorization, [name]: value });
       assert.equal(answer.status, 403, `${path} with ${name}: ${value}`);
       assert.ok(!answer.text.includes(w.gateway.secretServerKey) && !answer.headers["access-control-allow-origin"]);
     }
@@ -138,6 +140,33 @@ test("keys and emails are shown to this machine alone", async () => {
   // Programs get the 404 of the API, as ever.
   const program = await fetch(`${w.gateway.url}/no-such-page`);
   assert.deepEqual([program.status, program.headers.get("content-type")], [404, "application/json; charset=utf-8"]);
+});
+
+test("the link of the start opens the pages once for good, and leaves the key nowhere", async (t) => {
+  const it = await open(t, "/inbox", { startPage: undefined });
+  await it.page.getByRole("heading", { name: "Open this page by its link" }).waitFor();
+  for (const colorScheme of ["light", "dark"]) {
+    await it.page.emulateMedia({ colorScheme });
+    await isAccessible(it.page, `without the key, ${colorScheme}`);
+  }
+  assert.doesNotMatch(await it.page.content(), /pck_|ssk_|sak_|page_/);
+  await it.page.goto(w.gateway.startPage);
+  await it.page.getByRole("heading", { name: "Gatelet is running" }).waitFor();
+  assert.equal(it.page.url(), `${w.gateway.url}/`);
+  assert.equal(await it.page.evaluate(() => document.cookie), "", "no script reads it");
+  for (const name of ["Inbox", "Outbox"]) {
+    await it.page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+    await it.page.getByRole("heading", { name, exact: true }).waitFor();
+  }
+  // Neither the history nor what comes after it has the key.
+  await it.page.goBack();
+  await it.page.goBack();
+  assert.equal(it.page.url(), `${w.gateway.url}/`);
+  assert.equal(await it.page.evaluate(() => document.referrer), "");
+  // It is kept when the browser is closed, and another server of this machine gets no key by it.
+  const cookies = await it.context.cookies();
+  assert.deepEqual(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]), [[`gatelet_pages_${new URL(w.gateway.url).port}`, true, "Strict"]]);
+  assert.ok(cookies[0].expires > Date.now() / 1000 + 300 * 86_400 && !cookies[0].value.includes(w.gateway.pageKey));
 });
 
 test("a link from elsewhere opens a page by a click there, and nothing before it", async (t) => {
@@ -266,7 +295,7 @@ test("pages with a thousand rows are accessible, fit, and stay quick", { timeout
   const { user } = await w.signedUp();
   await w.server().sendEmail({ userIds: [user.id], subject: "Later", html: "<p>x</p>", scheduledAt: new Date(Date.now() + HOUR) });
   await askForLinks(1_000);
-  const newest = async () => (await fetch(`${w.gateway.mails}?limit=1`)).json();
+  const newest = () => w.inbox.list({ limit: 1 });
   while ((await newest()).total < 1_000) await sleep(200);
   const { items } = await newest();
   await lookAtAll(t, [`/inbox/${items[0].id}`, `/outbox/${w.gateway.projectId}/${items[0].outbox_id}`]);
