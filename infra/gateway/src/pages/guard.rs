@@ -51,8 +51,8 @@ impl Refusal {
             Self::PassedOn => "This page is not shown through a proxy, because it shows keys and emails.",
             Self::OtherSite => "Another site or app led here. Pages that show keys and emails open from this gateway only.",
             Self::NoKey => {
-                "This page shows keys and emails, so it opens by a link with a key, once in each browser. The gateway prints it when it \
-                 starts, as “Start page”; “gateway pages” prints it again."
+                "This page shows keys and emails, so each browser opens it once by a link with a key. The gateway prints the link when it \
+                 starts (“Start page”), and the command “gateway pages” prints it again."
             }
         }
     }
@@ -91,8 +91,8 @@ pub(super) fn admit(pages: &Pages, request: &Request) -> Result<(), Response> {
     Err(refused(pages, Refusal::NoKey, request))
 }
 
-/// Gives a browser that came by the link its cookie, and leads it to the same page without the key, which stays in no address bar, history
-/// or `Referer`.
+/// Gives a browser that came by the link its cookie, and leads it to the same page without the key, which is in no address bar and no
+/// `Referer` from then on.
 fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
     let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
     let (given, rest): (Vec<_>, Vec<_>) = url::form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| name == key::PARAMETER);
