@@ -2,7 +2,7 @@
 # The gateway in a container: everything in one process, its data in the volume /data.
 #
 #   docker build --tag gatelet .
-#   docker run --publish 127.0.0.1:8787:8787 --volume gatelet:/data gatelet
+#   docker run --publish 127.0.0.1:8787:8787 --env GATELET_REMOTE_PAGES=1 --volume gatelet:/data gatelet
 #
 # The image has the binary and the libraries that it is linked with, and nothing else: no shell, no package manager. Certificates are in
 # the binary. `tests/packaging/image` runs a binary in such a root without an engine.

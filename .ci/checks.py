@@ -39,7 +39,8 @@ CHROMIUM = f"""
     {{ echo "Chromium cannot be installed here: install it, and set CHROMIUM to its path" >&2; exit 1; }}
 """
 PROXIES = f"""
-command -v nginx >/dev/null && command -v caddy >/dev/null || {{ {APT} --no-install-recommends nginx-light caddy; }}
+command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy >/dev/null ||
+    {{ {APT} --no-install-recommends nginx-light caddy haproxy; }}
 tests/abuse/run
 """
 # A minimal toolchain has neither; where there is no rustup, they are there or the check says so.

@@ -139,6 +139,7 @@ document.addEventListener("submit", async (event) => {
   etag = null;
   show(await answer.text(), true);
   if (answer.ok) settle(form);
+  else form.querySelector('[aria-invalid="true"]')?.focus();
   return undefined;
 });
 

@@ -1,24 +1,30 @@
-"""nginx and Caddy in front of a gateway, as they are without settings of their own: who sees pages with keys and emails, and who is counted.
+"""Proxies in front of a gateway: who sees pages with keys and emails, and who is counted. nginx and Caddy as they are without settings of
+their own, and those that say nothing of themselves: nginx by HTTP/1.1, HAProxy, and a relay of connections, as `ssh -R` and socat are.
 
     tests/abuse/run
 
-Needs nginx and caddy (packages of Debian).
+Needs nginx, caddy and haproxy (packages of Debian).
 """
 
 import contextlib
+import http.client
 import pathlib
 import secrets
 import shutil
 import socket
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from service import PASSWORD, Service, end, free_port
 
 PAGES = ["/", "/inbox", "/outbox", "/inbox/api/messages"]
 PERSON = {"accept": "text/html", "user-agent": "Mozilla/5.0", "sec-fetch-site": "none"}
+# What makes a request look as if it came from a browser or a program of the gateway's own machine.
+LOCAL = {"host": "localhost"}
 HERE, THERE = "127.0.1.1", "127.0.1.2"
 # Sign-ins of an address in ten minutes.
 LIMIT = 60
@@ -44,14 +50,21 @@ def started(command, port, folder):
 
 def nginx(gateway, folder, trusted):
     # It passes no address on by itself: that is the line that its documentation has for it.
-    header = "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;" if trusted else ""
+    return nginx_with("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;" if trusted else "", gateway, folder)
+
+
+def nginx_http11(gateway, folder):
+    return nginx_with("proxy_http_version 1.1;", gateway, folder)
+
+
+def nginx_with(setting, gateway, folder):
     port = free_port()
     temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
     (folder / "nginx.conf").write_text(f"""
 daemon off; pid {folder}/pid; error_log {folder}/errors;
 events {{}}
 http {{ access_log off; {temporary}
-  server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://127.0.0.1:{gateway}; {header} }} }} }}
+  server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://127.0.0.1:{gateway}; {setting} }} }} }}
 """)
     return ["nginx", "-c", str(folder / "nginx.conf")], port
 
@@ -60,6 +73,44 @@ def caddy(gateway, folder, _):
     port = free_port()
     (folder / "Caddyfile").write_text(f"{{\n admin off\n}}\nhttp://:{port} {{\n bind 127.0.0.1\n reverse_proxy 127.0.0.1:{gateway}\n}}\n")
     return ["caddy", "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")], port
+
+
+def haproxy(gateway, folder):
+    port = free_port()
+    (folder / "haproxy.cfg").write_text(f"""
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+listen gateway
+  bind 127.0.0.1:{port}
+  server gateway 127.0.0.1:{gateway}
+""")
+    return ["haproxy", "-db", "-f", str(folder / "haproxy.cfg")], port
+
+
+def relay(gateway, _):
+    port = free_port()
+    return [sys.executable, __file__, "relay", str(port), str(gateway)], port
+
+
+class Relay(socketserver.BaseRequestHandler):
+    """A connection to another port, both ways, byte by byte."""
+
+    def handle(self):
+        with socket.create_connection(("127.0.0.1", self.server.gateway)) as other:
+            back = threading.Thread(target=self.copy, args=(other, self.request), daemon=True)
+            back.start()
+            self.copy(self.request, other)
+            back.join()
+
+    @staticmethod
+    def copy(source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
 
 
 class Through:
@@ -75,6 +126,13 @@ class Through:
                 address, method, path, body, headers)
         finally:
             self.service.port = own
+
+    def opened(self, address, path, headers):
+        """Status and headers of a page."""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30, source_address=(address, 0))) as connection:
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers
 
     def sign_in(self, address, headers=None):
         # Each for an account of its own, as wrong passwords for one are limited, too.
@@ -104,14 +162,62 @@ def behind(proxy, gateway, trusted):
             print(f"{name:16} no pages, {statuses.count(429)} of {len(statuses)} sign-ins refused, another address {'passes' if trusted else 'is refused as well'}", flush=True)
 
 
+def behind_silent(proxy, gateway):
+    """A proxy whose requests look like those of the machine itself: without the page key nobody sees a thing, and a person with it does."""
+    name = proxy.__name__
+    with tempfile.TemporaryDirectory() as folder, Service(gateway) as service:
+        email, _ = service.user("ada")
+        secret = [*service.keys.values(), email]
+        command, port = proxy(service.port, pathlib.Path(folder))
+        with started(command, port, pathlib.Path(folder)):
+            through = Through(service, port)
+            mail = service.mails(email)[0]
+            entry = f"/outbox/{mail['project_id']}/{mail['outbox_id']}"
+            paths = [*PAGES, f"/inbox/{mail['id']}", f"/inbox/{mail['id']}/html", f"/inbox/api/messages/{mail['id']}",
+                     f"/inbox/api/messages/{mail['id']}/raw", entry, f"{entry}/html"]
+            port_seen = service.port if proxy is nginx_http11 else 80
+            keys = [{}, {"authorization": "Bearer wrong"}, {"cookie": f"gatelet_pages_{port_seen}=wrong"}]
+            for path in paths:
+                for who in [{**PERSON, **LOCAL}, LOCAL, {**LOCAL, "sec-fetch-site": "none"}]:
+                    for key in keys:
+                        status, text = through.send(HERE, "GET", path, None, {**who, **key})
+                        # Programs are told that there is nothing at `/`, as at every path without an operation.
+                        expected = 404 if path == "/" and "accept" not in who else 403
+                        check(status == expected, f"{name}: {who} gets {status} at {path}")
+                        check(not any(value in str(text) for value in secret), f"{name}: {who} is told a secret at {path}: {text}")
+            status, _ = through.send(HERE, "DELETE", "/inbox/api/messages", None, LOCAL)
+            check(status == 403 and service.mails(email), f"{name}: the inbox is emptied ({status})")
+
+            key = service.keys["GATELET_PAGE_KEY"]
+            status, headers = through.opened(HERE, f"/?key={key}", {**PERSON, **LOCAL})
+            check((status, headers["location"]) == (303, "/"), f"{name}: the link leads to {status} {headers['location']}")
+            cookie = {"cookie": headers["set-cookie"].split(";")[0]}
+            for path in paths:
+                who, opener = (LOCAL, service.page_key()) if "/api/" in path else ({**PERSON, **LOCAL}, cookie)
+                status, text = through.send(HERE, "GET", path, None, {**who, **opener})
+                check(status == 200, f"{name}: who has the key gets {status} at {path}: {text}")
+            print(f"{name:16} no pages, but for who has the page key", flush=True)
+
+
 def main(gateway):
-    if missing := [name for name in ["nginx", "caddy"] if not shutil.which(name)]:
-        raise SystemExit(f"{' and '.join(missing)} missing: apt-get install nginx-light caddy")
+    if missing := [name for name in ["nginx", "caddy", "haproxy"] if not shutil.which(name)]:
+        raise SystemExit(f"{' and '.join(missing)} missing: apt-get install nginx-light caddy haproxy")
+    for proxy in [nginx_http11, haproxy, relay]:
+        behind_silent(proxy, gateway)
     for proxy in [nginx, caddy]:
         for trusted in [False, True]:
             behind(proxy, gateway, trusted)
     end([])
 
 
+def serve_relay(port, gateway):
+    with socketserver.ThreadingTCPServer(("127.0.0.1", port), Relay) as server:
+        server.gateway = gateway
+        server.serve_forever()
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "relay":
+        serve_relay(int(sys.argv[2]), int(sys.argv[3]))
+    else:
+        main(sys.argv[1])

@@ -83,6 +83,10 @@ class Service:
         own = {"x-service-project-id": self.keys["GATELET_PROJECT_ID"], "x-service-access-type": "client"}
         return self.send(address, method, f"/api/v1{path}", body, {**own, **(headers or {})})
 
+    def page_key(self):
+        """The header that opens the inbox."""
+        return {"authorization": f"Bearer {self.keys['GATELET_PAGE_KEY']}"}
+
     def configure(self, config):
         own = {
             "x-service-project-id": self.keys["GATELET_PROJECT_ID"],
@@ -95,7 +99,7 @@ class Service:
     def mails(self, part):
         """How many emails have gone to addresses with this part, and the text of the last."""
         path = f"/inbox/api/messages?limit=1000&bodies=false&q={urllib.parse.quote(part)}"
-        return [mail for mail in self.send("127.0.0.1", "GET", path)[1]["items"] if part in json.dumps(mail["to"])]
+        return [mail for mail in self.send("127.0.0.1", "GET", path, headers=self.page_key())[1]["items"] if part in json.dumps(mail["to"])]
 
     def user(self, name):
         """Signs up somebody who proves the address; gives it."""
@@ -104,7 +108,7 @@ class Service:
         status, answer = self.client(home, "POST", "/auth/password/sign-up", body)
         assert status == 200, answer
         mail = self.wait_for_mail(email, 1)
-        text = self.send("127.0.0.1", "GET", f"/inbox/api/messages/{mail['id']}")[1]["text"]
+        text = self.send("127.0.0.1", "GET", f"/inbox/api/messages/{mail['id']}", headers=self.page_key())[1]["text"]
         code = re.search(r"code=(\w+)", text).group(1)
         status, answer = self.client(home, "POST", "/contact-channels/verify", {"code": code})
         assert status == 200, answer

@@ -26,6 +26,8 @@ HEADERS = {
     "x-stack-access-type": "server",
     "x-stack-secret-server-key": f"ssk_{KEY}",
     "content-type": "application/json",
+    # Of the inbox.
+    "authorization": f"Bearer page_{KEY}",
 }
 local = threading.local()
 
@@ -61,6 +63,7 @@ def start(folder):
         "GATELET_PUBLISHABLE_CLIENT_KEY": f"pck_{KEY}",
         "GATELET_SECRET_SERVER_KEY": f"ssk_{KEY}",
         "GATELET_SUPER_SECRET_ADMIN_KEY": f"sak_{KEY}",
+        "GATELET_PAGE_KEY": f"page_{KEY}",
     }
     arguments = ["--data", folder, "--listen", f"127.0.0.1:{PORT}", "--limits", "off"]
     gateway = subprocess.Popen([GATEWAY, *arguments], env=keys, stdout=subprocess.DEVNULL)
@@ -91,7 +94,7 @@ def all_users(gateway):
     # The inbox keeps ten thousand mails, the newest.
     local.__dict__.clear()
     local.connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=120)
-    local.connection.request("DELETE", "/inbox/api/messages")
+    local.connection.request("DELETE", "/inbox/api/messages", headers=HEADERS)
     local.connection.getresponse().read()
     peak, used = 0, cpu(gateway.pid)
     begin = time.perf_counter()

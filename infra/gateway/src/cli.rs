@@ -7,6 +7,7 @@ mod environment;
 mod health;
 mod listen;
 mod log;
+mod pages;
 mod project;
 mod reseal;
 mod serve;
@@ -62,6 +63,8 @@ pub(crate) struct Target {
 enum Command {
     /// Answer on one port: the API, the inbox, the API reference
     Serve(serve::Options),
+    /// Print the link that opens the start page, the inbox and the outbox of a running gateway
+    Pages,
     /// Create projects, and read and change their settings
     #[command(subcommand)]
     Project(project::Command),
@@ -94,6 +97,7 @@ impl Cli {
         match self.command {
             None => serve::run(&self.target, self.serve).await,
             Some(Command::Serve(options)) => serve::run(&self.target, options).await,
+            Some(Command::Pages) => pages::run(&self.target.data),
             Some(Command::Project(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::User(command)) => command.run(&Tools::open(&self.target).await?).await,
             Some(Command::Content(command)) => command.run(&self.target).await,

@@ -39,6 +39,8 @@ pub struct Holder {
     pub process: Option<u32>,
     /// Absent until the gateway answers.
     pub url: Option<String>,
+    /// Where its pages answer, unless it has none.
+    pub pages: Option<String>,
 }
 
 impl Data {
@@ -159,15 +161,16 @@ impl Data {
 }
 
 impl Lock {
-    /// Tells others where this process answers.
-    pub fn announce(&mut self, url: &str) -> anyhow::Result<()> {
-        self.write(url).context("the lock of the data folder cannot be written")
+    /// Tells others where this process answers, and where its pages do.
+    pub fn announce(&mut self, url: &str, pages: Option<&str>) -> anyhow::Result<()> {
+        let urls = [Some(url), pages].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        self.write(&urls).context("the lock of the data folder cannot be written")
     }
 
-    fn write(&mut self, url: &str) -> std::io::Result<()> {
+    fn write(&mut self, urls: &str) -> std::io::Result<()> {
         self.0.set_len(0)?;
         self.0.rewind()?;
-        writeln!(self.0, "{} {url}", std::process::id())
+        writeln!(self.0, "{} {urls}", std::process::id())
     }
 }
 
@@ -177,7 +180,9 @@ impl Holder {
         // A holder that cannot be read is still one.
         let _ = file.read_to_string(&mut text);
         let mut words = text.split_whitespace();
-        Self { process: words.next().and_then(|process| process.parse().ok()), url: words.next().map(str::to_owned) }
+        let process = words.next().and_then(|process| process.parse().ok());
+        let (url, pages) = (words.next().map(str::to_owned), words.next().map(str::to_owned));
+        Self { process, url, pages }
     }
 }
 

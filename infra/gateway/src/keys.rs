@@ -1,5 +1,5 @@
 //! The projects that a gateway begins with and their keys, made at the first start or fixed by the environment: one to develop with, and
-//! the project `internal`, whose users own projects.
+//! the project `internal`, whose users own projects. `keys.env` has them, and the page key.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,6 +19,7 @@ use shared::store::projects::ProjectRow;
 use shared::store::{Store, key_sets, record};
 
 use crate::data::write_private;
+use crate::pages::PageKey;
 
 /// A project and a key of each kind, in clear.
 #[derive(Clone)]
@@ -65,8 +66,8 @@ impl Saved {
     }
 
     /// Writes the file when it does not say the same already.
-    pub fn write(&self, file: &Path, projects: [(&Keys, Role); 2]) -> anyhow::Result<()> {
-        let lines = projects.map(|(keys, role)| keys.lines(role)).concat();
+    pub fn write(&self, file: &Path, projects: [(&Keys, Role); 2], page_key: &PageKey) -> anyhow::Result<()> {
+        let lines = projects.map(|(keys, role)| keys.lines(role)).concat() + &page_key.line();
         let text: String = lines.lines().flat_map(|line| [EXPORT, line, "\n"]).collect();
         if self.0 == text { Ok(()) } else { write_private(file, &text) }
     }
@@ -230,9 +231,12 @@ mod tests {
         std::fs::write(&file, &old).unwrap();
         let saved = Saved::read(Some(&file));
         assert_eq!(Keys::choose(&saved, &entropy).unwrap().lines(Role::First), first.lines(Role::First));
-        saved.write(&file, [(&first, Role::First), (&internal, Role::Internal)]).unwrap();
+        let page_key = PageKey::choose(&saved, &entropy).unwrap();
+        saved.write(&file, [(&first, Role::First), (&internal, Role::Internal)], &page_key).unwrap();
         let new = std::fs::read_to_string(&file).unwrap();
-        assert!(new.lines().all(|line| line.starts_with("export GATELET_")) && new.replace(EXPORT, "") == old, "{new}");
+        assert!(new.lines().all(|line| line.starts_with("export GATELET_")), "{new}");
+        assert_eq!(new.replace(EXPORT, ""), old + &page_key.line());
+        assert_eq!(PageKey::choose(&Saved::read(Some(&file)), &entropy).unwrap().line(), page_key.line());
         assert_eq!(Keys::choose(&Saved::read(Some(&file)), &entropy).unwrap().lines(Role::First), first.lines(Role::First));
         std::fs::remove_file(file).unwrap();
     }

@@ -77,7 +77,10 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
             );
         }
     }
-    path.into_iter().chain(query).collect()
+    let mut parameters: Vec<Parameter> = path.into_iter().chain(query).collect();
+    // Required ones first, otherwise as the type has them.
+    parameters.sort_by_key(|parameter| matches!(parameter.required, Required::False));
+    parameters
 }
 
 /// Names of the `{name}` segments of a path.

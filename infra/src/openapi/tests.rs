@@ -78,7 +78,7 @@ fn parameters_come_from_the_types_and_from_the_path() {
         .iter()
         .map(|one| (one["name"].as_str().unwrap(), one["in"].as_str().unwrap(), one["required"].as_bool().unwrap()))
         .collect();
-    assert_eq!(named, [("id", "path", true), ("cursor", "query", false), ("limit", "query", true)]);
+    assert_eq!(named, [("id", "path", true), ("limit", "query", true), ("cursor", "query", false)]);
     assert_eq!(parameters[0]["description"], "Which mail.");
     assert_eq!(document["paths"]["/api/v1/auth/go/{provider_id}"]["get"]["parameters"][0]["name"], "provider_id");
 }

@@ -17,19 +17,23 @@ pub struct Asset {
 const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
+/// Functions have the tokens and the icon too, for the page behind a link of an email, and nothing of this crate.
+const ICON: &str = include_str!("../../../shared/src/http/icon.svg");
+const STYLE: &str = concat!(include_str!("../../../shared/src/http/tokens.css"), include_str!("../../pages/style.css"));
+
 macro_rules! assets {
     ($($name:literal is $media_type:expr),* $(,)?) => {
-        [$(Asset { name: $name, media_type: $media_type, content: include_str!(concat!("../../pages/", $name)) }),*]
+        [Asset { name: "icon.svg", media_type: "image/svg+xml", content: ICON }, Asset { name: "style.css", media_type: CSS, content: STYLE }, $(
+            Asset { name: $name, media_type: $media_type, content: include_str!(concat!("../../pages/", $name)) }
+        ),*]
     };
 }
 
 /// All of them.
 pub const ASSETS: [Asset; 6] = assets![
-    "icon.svg" is "image/svg+xml",
     "live.js" is JAVASCRIPT,
     "page.js" is JAVASCRIPT,
     "reference.js" is JAVASCRIPT,
-    "style.css" is CSS,
     "theme.js" is JAVASCRIPT,
 ];
 

@@ -1,6 +1,8 @@
 //! Answers for people: plain text and pages.
 
 use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use http::{HeaderValue, StatusCode, header};
 
 use super::describe::{Describe, Description};
@@ -29,11 +31,19 @@ pub struct Page {
 }
 
 const PAGE: &str = include_str!("page.html");
+/// The tokens and the icon of all pages: those of the gateway have them from here.
+const TOKENS: &str = include_str!("tokens.css");
+const ICON: &str = include_str!("icon.svg");
+
+/// The page without its words.
+fn shell() -> String {
+    PAGE.replace("{tokens}", TOKENS.trim_end()).replace("{icon}", &STANDARD.encode(ICON.trim_end()))
+}
 
 impl Page {
     /// `title` and `body` are HTML.
     pub fn of(status: StatusCode, title: &str, body: &str) -> Self {
-        Self { status, html: PAGE.replace("{title}", title).replace("{body}", body) }
+        Self { status, html: shell().replace("{title}", title).replace("{body}", body) }
     }
 }
 
@@ -42,9 +52,9 @@ pub fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#x27;")
 }
 
-/// The style is the page's own, by its digest; no other runs, and no script at all.
+/// The style is the page's own, by its digest; no other runs, and no script at all. The picture is the page's own, too.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-6Xdv+cXz6+ZEdk7rv0Qp3aWN+gAYfRlywVNA3I00luk='; form-action 'self'; base-uri 'none'; \
+    "default-src 'none'; style-src 'sha256-DN3IS+j6w3sfoMok+JkyYoV3HTdbkW8i2JopsQn/g1U='; img-src data:; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'",
 );
 
@@ -66,15 +76,14 @@ impl Describe for Page {
 
 #[cfg(test)]
 mod tests {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::STANDARD;
     use ring::digest::{SHA256, digest};
 
     use super::*;
 
     #[test]
     fn the_policy_lets_the_style_of_the_page_in() {
-        let (_, rest) = PAGE.split_once("<style>").expect("a style");
+        let shell = shell();
+        let (_, rest) = shell.split_once("<style>").expect("a style");
         let (style, _) = rest.split_once("</style>").expect("its end");
         let expected = format!("style-src 'sha256-{}';", STANDARD.encode(digest(&SHA256, style.as_bytes())));
         assert!(POLICY.to_str().is_ok_and(|policy| policy.contains(&expected)), "the policy has to say {expected}");

@@ -27,7 +27,7 @@ export function world({ client = "basic", provider: more } = {}) {
 
 async function start(it, client, more) {
   it.gateway = await startGateway();
-  it.inbox = new Inbox(it.gateway.mails);
+  it.inbox = new Inbox(it.gateway);
   it.callback = `${it.gateway.url}/api/v1/auth/oauth/callback/acme`;
   it.provider = await startProvider({ callbacks: [it.callback], more });
   await it.use(client);

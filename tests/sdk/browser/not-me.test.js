@@ -58,7 +58,7 @@ async function notice(address) {
 /** Opens the notice in the gateway's inbox and gives the address of its button. */
 async function linkInInbox(t, address) {
   const mail = await notice(address);
-  const it = await visit(t, browser, `${w.gateway.url}/inbox?to=${encodeURIComponent(address)}`);
+  const it = await visit(t, browser, `${w.gateway.url}/inbox?to=${encodeURIComponent(address)}`, { startPage: w.gateway.startPage });
   await it.page.locator(".rows a.row", { hasText: mail.subject }).first().click();
   const frame = it.page.frameLocator("iframe");
   await frame.getByRole("heading", { name: CHANGED }).waitFor();

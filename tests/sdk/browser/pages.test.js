@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-const open = (t, path, options) => visit(t, browser, `${w.gateway.url}${path}`, options);
+const open = (t, path, options) => visit(t, browser, `${w.gateway.url}${path}`, { startPage: w.gateway.startPage, ...options });
 
 /** Sends an email to a user at once, and waits for it in the inbox. */
 async function received(fields) {
@@ -122,13 +122,15 @@ test("keys and emails are shown to this machine alone", async () => {
       answer.on("end", () => resolve({ status: answer.statusCode, headers: answer.headers, text }));
     }).on("error", reject).end();
   });
+  const authorization = `Bearer ${w.gateway.pageKey}`;
   for (const path of ["/", "/inbox", "/outbox", "/inbox/api/messages"]) {
-    assert.equal((await get(path, {})).status, 200, path);
+    assert.equal((await get(path, {})).status, 403, path);
+    assert.equal((await get(path, { authorization })).status, 200, path);
     for (const [name, value] of [
       ["host", "evil.test"], ["x-forwarded-for", "127.0.0.1"], ["via", "1.1 proxy"], ["origin", "http://evil.test"], ["origin", "null"],
       ["sec-fetch-site", "cross-site"], ["sec-fetch-site", "same-site"], ["user-agent", "Mozilla/5.0"],
     ]) {
-      const answer = await get(path, { [name]: value });
+      const answer = await get(path, { authorization, [name]: value });
       assert.equal(answer.status, 403, `${path} with ${name}: ${value}`);
       assert.ok(!answer.text.includes(w.gateway.secretServerKey) && !answer.headers["access-control-allow-origin"]);
     }
@@ -138,6 +140,33 @@ test("keys and emails are shown to this machine alone", async () => {
   // Programs get the 404 of the API, as ever.
   const program = await fetch(`${w.gateway.url}/no-such-page`);
   assert.deepEqual([program.status, program.headers.get("content-type")], [404, "application/json; charset=utf-8"]);
+});
+
+test("the link of the start opens the pages once for good, and leaves the key nowhere", async (t) => {
+  const it = await open(t, "/inbox", { startPage: undefined });
+  await it.page.getByRole("heading", { name: "Open this page by its link" }).waitFor();
+  for (const colorScheme of ["light", "dark"]) {
+    await it.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await isAccessible(it.page, `without the key, ${colorScheme}`);
+  }
+  assert.doesNotMatch(await it.page.content(), /pck_|ssk_|sak_|page_/);
+  await it.page.goto(w.gateway.startPage);
+  await it.page.getByRole("heading", { name: "Gatelet is running" }).waitFor();
+  assert.equal(it.page.url(), `${w.gateway.url}/`);
+  assert.equal(await it.page.evaluate(() => document.cookie), "", "no script reads it");
+  for (const name of ["Inbox", "Outbox"]) {
+    await it.page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+    await it.page.getByRole("heading", { name, exact: true }).waitFor();
+  }
+  // Neither the history nor what comes after it has the key.
+  await it.page.goBack();
+  await it.page.goBack();
+  assert.equal(it.page.url(), `${w.gateway.url}/`);
+  assert.equal(await it.page.evaluate(() => document.referrer), "");
+  // It is kept when the browser is closed, and another server of this machine gets no key by it.
+  const cookies = await it.context.cookies();
+  assert.deepEqual(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]), [[`gatelet_pages_${new URL(w.gateway.url).port}`, true, "Strict"]]);
+  assert.ok(cookies[0].expires > Date.now() / 1000 + 300 * 86_400 && !cookies[0].value.includes(w.gateway.pageKey));
 });
 
 test("a link from elsewhere opens a page by a click there, and nothing before it", async (t) => {
@@ -256,9 +285,99 @@ test("the reference is searched as one types, and leads to an operation and the 
   await it.page.getByRole("link", { name: "EMAIL_NOT_EDITABLE" }).first().click();
   await it.page.waitForURL(/\/docs\/errors#EMAIL_NOT_EDITABLE$/);
   assert.ok(await it.page.locator("#EMAIL_NOT_EDITABLE").isVisible());
-  const height = await it.page.evaluate(() => document.documentElement.scrollHeight);
-  assert.ok(height < 100_000, `${height} px`);
   it.check();
+});
+
+test("no page of the reference is long, and a jump to an operation is quick", { timeout: 300_000 }, async (t) => {
+  const it = await open(t, "/docs/api", { viewport: { width: 1280, height: 800 } });
+  const height = () => it.page.evaluate(() => document.documentElement.scrollHeight);
+  const operations = await it.page.locator("tr[data-words]").evaluateAll((rows) => rows.map(({ id }) => id));
+  assert.ok(operations.length > 100, `${operations.length} operations`);
+  assert.ok(await height() < 20_000, `the index has ${await height()} px`);
+  const slow = [];
+  for (const id of operations) {
+    const began = performance.now();
+    await it.page.goto(`${w.gateway.url}/docs/api/${id}`);
+    await it.page.locator("p.route").waitFor();
+    slow.push(performance.now() - began);
+    assert.ok(await height() < 20_000, `${id} has ${await height()} px`);
+  }
+  const median = slow.sort((a, b) => a - b)[operations.length / 2 | 0];
+  assert.ok(median < 1_000, `half of the operations take ${median} ms to be shown`);
+
+  // By typing and by the list at the side, as one comes to an operation from another.
+  await it.page.getByLabel("Search all operations").fill("anonymous sign-up");
+  await it.page.keyboard.press("Enter");
+  const began = performance.now();
+  await it.page.locator("tr[data-words]:visible a.row").first().click();
+  await it.page.getByRole("heading", { name: "Creates an anonymous user" }).waitFor();
+  await it.page.getByRole("navigation", { name: "Operations" }).getByRole("link", { name: "Signs in with address and password" }).click();
+  await it.page.getByRole("heading", { name: "Signs in with address and password" }).waitFor();
+  const took = performance.now() - began;
+  assert.ok(took < 3_000, `two jumps take ${took} ms`);
+  it.check();
+});
+
+test("parts of an email, and pages behind links of emails, are accessible, and fit", async (t) => {
+  const { app, email, user } = await w.signedUp();
+  await w.server().sendEmail({ userIds: [user.id], subject: "Offers", html: "<p>x</p>", notificationCategoryName: "Marketing" });
+  const offer = await w.inbox.next(email);
+  await lookAtAll(t, ["html", "text", "headers", "source"].map((view) => `/inbox/${offer.id}?view=${view}`));
+
+  const here = (link) => link.replace(w.gateway.url, "");
+  const linkIn = (mail, name) => here(mail.text.match(new RegExp(`https?:\\S+/${name}\\?code=\\w+`))[0]);
+  await user.sendVerificationEmail({ callbackUrl: "http://localhost:3000/verify" });
+  const verification = await w.inbox.next(email);
+  const account = await w.server().getUser(user.id);
+  await account.update({ primaryEmailVerified: true });
+  await (await app.getUser()).updatePassword({ oldPassword: "correct horse battery", newPassword: "a better horse battery" });
+  let told;
+  while (!(told = (await w.inbox.all(email)).find(({ subject }) => subject.endsWith(" was changed")))) await sleep(50);
+  const links = [linkIn(offer, "unsubscribe-link"), linkIn(verification, "release-link"), linkIn(told, "not-me-link")];
+  for (const link of links) {
+    for (const colorScheme of ["light", "dark"]) {
+      const it = await open(t, link, { colorScheme, bypassCSP: true });
+      assert.equal(await it.page.getByRole("button").count(), 1, link);
+      for (const width of [1280, 768, 360]) {
+        await it.page.setViewportSize({ width, height: 800 });
+        await isAccessible(it.page, `${link}, ${colorScheme}, ${width} px`);
+      }
+      // One set of colours: the page has no copy of its own that could differ.
+      const colors = await it.page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("button")).backgroundColor]);
+      const page = await open(t, "/handler/email-verification?code=x", { colorScheme });
+      assert.deepEqual(colors, await page.page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("button.main")).backgroundColor]));
+      await it.context.close();
+      await page.context.close();
+    }
+    // What the page loads is its own, and the policy that browsers get lets it in.
+    const strict = await open(t, link);
+    await strict.page.getByRole("button").waitFor();
+    assert.equal(await strict.page.locator("nav").count(), 0, "its readers are users of a project, who have no use for a developer's pages");
+    strict.check();
+  }
+});
+
+test("the inbox is emptied by who writes its name", async (t) => {
+  await received({ subject: "Kept at first", html: "<p>x</p>" });
+  const it = await open(t, "/inbox");
+  const total = async () => (await w.inbox.list({ limit: 0 })).total;
+  const all = await total();
+  await it.page.locator("summary", { hasText: "Empty the inbox" }).click();
+  const button = it.page.getByRole("button", { name: `Delete ${all} email` });
+  const field = it.page.getByLabel("Type “inbox” to confirm");
+  await button.click();
+  assert.equal(await field.evaluate((input) => input.validity.valueMissing && document.activeElement === input), true, "the browser asks for the word");
+  await it.page.locator("form", { has: button }).evaluate((form) => { form.noValidate = true; });
+  await field.fill("outbox");
+  await button.click();
+  await it.page.getByRole("alert").filter({ hasText: "Nothing was deleted" }).waitFor();
+  assert.equal(await field.getAttribute("aria-invalid"), "true");
+  assert.equal(await total(), all);
+  await isAccessible(it.page, "the refused confirmation");
+  await field.fill("inbox");
+  await button.click();
+  await it.page.getByRole("heading", { name: "No email yet" }).waitFor();
+  assert.equal(await total(), 0);
 });
 
 test("pages with a thousand rows are accessible, fit, and stay quick", { timeout: 600_000 }, async (t) => {
@@ -266,7 +385,7 @@ test("pages with a thousand rows are accessible, fit, and stay quick", { timeout
   const { user } = await w.signedUp();
   await w.server().sendEmail({ userIds: [user.id], subject: "Later", html: "<p>x</p>", scheduledAt: new Date(Date.now() + HOUR) });
   await askForLinks(1_000);
-  const newest = async () => (await fetch(`${w.gateway.mails}?limit=1`)).json();
+  const newest = () => w.inbox.list({ limit: 1 });
   while ((await newest()).total < 1_000) await sleep(200);
   const { items } = await newest();
   await lookAtAll(t, [`/inbox/${items[0].id}`, `/outbox/${w.gateway.projectId}/${items[0].outbox_id}`]);

@@ -1,10 +1,12 @@
 // Renders every built-in mail by the preview operation, and takes pictures of them, of the pages behind links and of the gateway's pages.
 
 import { startGateway } from "../support/gateway.js";
+import { Inbox } from "../support/inbox.js";
 import { launch } from "./chromium.js";
 
 const folder = process.argv[2];
 const gateway = await startGateway();
+const inbox = new Inbox(gateway);
 const browser = await launch();
 const headers = {
   "content-type": "application/json",
@@ -24,6 +26,7 @@ async function picture(name, show) {
     for (const width of [320, 800]) {
       const context = await browser.newContext({ colorScheme, viewport: { width, height: 640 } });
       const page = await context.newPage();
+      await page.goto(gateway.startPage);
       await show(page);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       if (wide > width) console.log(`${name} is ${wide} px wide in a window of ${width} px`);
@@ -50,14 +53,14 @@ try {
   await mail({ subject: "Broken", html: "{{ variables.nothing }}" });
   let sent = [];
   for (const end = Date.now() + 10_000; sent.length === 0 && Date.now() < end;) {
-    sent = (await (await fetch(`${gateway.url}/inbox/api/messages`)).json()).items;
+    sent = (await inbox.list({})).items;
   }
   const link = sent[0].text.match(/https?:\S+unsubscribe-link\?code=\w+/)[0];
   await picture("unsubscribe", (page) => page.goto(link));
   await api("PATCH", `/users/${user.id}`, { password: "a better horse battery" });
   let told;
   for (const end = Date.now() + 10_000; !told && Date.now() < end;) {
-    const { items } = await (await fetch(`${gateway.url}/inbox/api/messages`)).json();
+    const { items } = await inbox.list({});
     told = items.find(({ subject }) => subject.endsWith(" was changed"));
   }
   const notMe = told.text.match(/https?:\S+not-me-link\?code=\w+/)[0];

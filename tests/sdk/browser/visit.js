@@ -6,11 +6,15 @@ import { createRequire } from "node:module";
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Opens a page; `check` fails when it had an error, broke its policy, or asked another host. */
-export async function visit(t, browser, url, options = {}) {
+/**
+ * Opens a page; `check` fails when it had an error, broke its policy, or asked another host. With `startPage`, the browser has opened that
+ * link of the gateway before, as a developer's browser has.
+ */
+export async function visit(t, browser, url, { startPage, ...options } = {}) {
   const context = await browser.newContext(options);
   t.after(() => context.close());
   const page = await context.newPage();
+  if (startPage) await page.goto(startPage);
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(`${error}`));
   // That a frame may not run scripts is as it should be.

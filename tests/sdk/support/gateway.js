@@ -5,6 +5,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 const LABELS = {
+  "Start page": "startPage",
   "Project": "projectId",
   "Client key": "publishableClientKey",
   "Server key": "secretServerKey",
@@ -30,7 +31,8 @@ export async function startGateway(settings = {}, options = []) {
   let log = "";
   child.stderr.on("data", (text) => { log += text; });
   const printed = await readStart(child, options.includes("--dynamodb-port") ? "table" : "internalAdminKey", () => log);
-  return { ...printed, mails: `${printed.url}/inbox/api/messages`, stop: () => stop(child, exited, () => log) };
+  const pageKey = new URL(printed.startPage).searchParams.get("key");
+  return { ...printed, pageKey, mails: `${printed.url}/inbox/api/messages`, stop: () => stop(child, exited, () => log) };
 }
 
 /** Lets people sign up at the project `internal`, as its operator. */

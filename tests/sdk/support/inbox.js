@@ -8,17 +8,25 @@ const PATIENCE_MILLIS = process.env.DEPLOYMENT ? 90_000 : 10_000;
 
 export class Inbox {
   #url;
+  #headers;
   #seen = new Set();
 
-  constructor(url) {
-    this.#url = url;
+  /** The inbox of a gateway, which its page key opens, or of a deployment, which has no such key. */
+  constructor({ mails, pageKey }) {
+    this.#url = mails;
+    this.#headers = pageKey ? { authorization: `Bearer ${pageKey}` } : {};
+  }
+
+  /** What the inbox has by a query. */
+  async list(query) {
+    const answer = await fetch(`${this.#url}?${new URLSearchParams(query)}`, { headers: this.#headers });
+    assert.equal(answer.status, 200);
+    return answer.json();
   }
 
   /** Every mail to an address, oldest first. */
   async all(address) {
-    const answer = await fetch(`${this.#url}?to=${encodeURIComponent(address)}`);
-    assert.equal(answer.status, 200);
-    const { items, messages } = await answer.json();
+    const { items, messages } = await this.list({ to: address });
     // A gateway has a list of the address, newest first; the emulated SES of a deployment has everything of every account.
     return items?.reverse() ?? Object.values(messages).flat().filter(({ To }) => To.includes(address)).map(fromSes);
   }

@@ -28,7 +28,7 @@ export function world(settings) {
   // Hooks of one file do not wait for each other, so what needs the gateway awaits this.
   it.started = startGateway(settings).then((gateway) => {
     it.gateway = gateway;
-    it.inbox = new Inbox(gateway.mails);
+    it.inbox = new Inbox(gateway);
   });
   before(() => it.started);
   after(() => it.gateway?.stop());

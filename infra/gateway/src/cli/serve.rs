@@ -27,7 +27,8 @@ use crate::dynamodb::{self, Credentials};
 use crate::engine::Engine;
 use crate::inbox::Inbox;
 use crate::keys::{Keys, Role, Saved};
-use crate::pages::Private;
+use crate::pages::guard::is_loopback_host;
+use crate::pages::{PageKey, Private};
 use crate::server::{Connections, Network, Proxies, Server};
 use crate::service::{Parts, Service};
 
@@ -53,6 +54,10 @@ pub(super) struct Options {
     /// Leave out the pages that show keys and emails: the start page, the inbox and the outbox
     #[arg(long)]
     no_pages: bool,
+    /// Show these pages, to whoever has the page key, over connections from other addresses too: in a container, whose own address is not the
+    /// browser's. They answer at the name `localhost` all the same. `GATELET_REMOTE_PAGES=1` does it as well
+    #[arg(long, conflicts_with = "no_pages")]
+    remote_pages: bool,
     /// Believe the viewer headers of a distribution without proof (for tests)
     #[arg(long, hide = true)]
     trust_viewer_headers: bool,
@@ -95,8 +100,10 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let settings = settings(address, secret, &options)?;
     let smtp = Smtp::trusting(&settings, tls::public_roots, clock.clone())?;
     let inbox = open_inbox(data.as_ref(), &clock)?;
+    let shows_pages = !options.no_pages && trusted.is_empty();
+    let pages_url = pages_url(&settings.api_url, address).filter(|_| shows_pages);
     if let Some(lock) = &mut lock {
-        lock.announce(&settings.api_url)?;
+        lock.announce(&settings.api_url, pages_url.as_deref())?;
     }
 
     let keys_file = data.as_ref().map(Data::keys_file);
@@ -105,17 +112,19 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let is_new = keys.install(&engine.store(), &clock, &entropy).await?;
     internal.replace_saved(Role::Internal, &saved, &engine.store(), &clock, &entropy).await?;
     internal.install(&engine.store(), &clock, &entropy).await?;
+    let page_key = PageKey::choose(&saved, &entropy)?;
     if let Some(file) = &keys_file {
-        saved.write(file, [(&keys, Role::First), (&internal, Role::Internal)])?;
+        saved.write(file, [(&keys, Role::First), (&internal, Role::Internal)], &page_key)?;
     }
     content::publish_sample_once(&engine.store()).await?;
     let dynamodb = dynamodb.map(|listener| Dynamodb::new(listener, &engine, data.as_ref(), &entropy)).transpose()?;
-    let shows_pages = !options.no_pages && trusted.is_empty();
-    let private_pages = shows_pages.then(|| Private { keys: keys.clone(), keys_file: keys_file.clone() });
+    let is_remote = options.remote_pages || variable("GATELET_REMOTE_PAGES").is_some_and(|value| value == "1");
+    let start_page = pages_url.map(|url| page_key.link(&url));
+    let private_pages = shows_pages.then(|| Private { keys: keys.clone(), keys_file, page_key, is_remote });
     let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), private_pages };
     let service = Service::new(parts);
     let signal = stop_signal().context("signals cannot be caught")?;
-    print_start(&service.app.settings, shows_pages, &keys, &internal, data.as_ref().filter(|_| !is_new));
+    print_start(&service.app.settings, start_page.as_deref(), &keys, &internal, data.as_ref().filter(|_| !is_new));
     if let Some(dynamodb) = &dynamodb {
         dynamodb.print();
     }
@@ -137,6 +146,16 @@ fn trusted_proxies(options: &Options) -> anyhow::Result<Vec<Network>> {
         }
         None => Ok(options.trusted_proxies.clone()),
     }
+}
+
+/// Where the pages answer: where clients reach the API if that is a name of this machine, as a container or a tunnel has another port.
+/// Nowhere when the gateway listens on one address of a network alone.
+fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
+    if !address.ip().is_loopback() && !address.ip().is_unspecified() {
+        return None;
+    }
+    let is_here = api_url.strip_prefix("http://").is_some_and(is_loopback_host);
+    Some(if is_here { api_url.to_owned() } else { format!("http://localhost:{}", address.port()) })
 }
 
 /// The table is for this machine, wherever the API answers.
@@ -220,11 +239,13 @@ fn print_line(label: &str, value: &str) {
     println!("  {label:<15}  {value}");
 }
 
-fn print_start(settings: &Settings, shows_pages: bool, keys: &Keys, internal: &Keys, saved: Option<&Data>) {
+fn print_start(settings: &Settings, start_page: Option<&str>, keys: &Keys, internal: &Keys, saved: Option<&Data>) {
     let (url, line) = (&settings.api_url, print_line);
     println!("Gatelet answers at {url}");
-    let private = [("Inbox", "/inbox"), ("Outbox", "/outbox")].into_iter().filter(|_| shows_pages);
-    for (label, path) in [("API", "/api/v1"), ("Docs", "/docs"), ("API reference", "/docs/api")].into_iter().chain(private) {
+    if let Some(link) = start_page {
+        line("Start page", link);
+    }
+    for (label, path) in [("API", "/api/v1"), ("Docs", "/docs"), ("API reference", "/docs/api")] {
         line(label, &format!("{url}{path}"));
     }
     line("Project", keys.project_id.as_str());

@@ -49,7 +49,7 @@ fn protected(policy: &'static str) -> [(HeaderName, HeaderValue); 5] {
 /// Goes on to another page after a form.
 pub(super) fn see(path: &str) -> Response {
     match HeaderValue::from_str(path) {
-        Ok(path) => (StatusCode::SEE_OTHER, [(header::LOCATION, path)]).into_response(),
+        Ok(path) => (StatusCode::SEE_OTHER, protected(POLICY), [(header::LOCATION, path)]).into_response(),
         Err(error) => failed(&error.into()),
     }
 }

@@ -1,15 +1,18 @@
-//! Who may see the start page, the inbox and the outbox, and the inbox's JSON: this machine, by its own name, and no page of another site.
+//! Who may see the start page, the inbox and the outbox, and the inbox's JSON: whoever has the page key, on this machine, by its own name,
+//! and no page of another site.
 //!
-//! They show keys and links that sign in, without a password. So a request must
+//! They show keys and links that sign in. So a request must
 //!
-//! - come over a connection from loopback, not passed on by a proxy (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`, HTTP/1.0);
+//! - come over a connection from loopback, unless the operator lets others in (`--remote-pages`), and not be passed on by a proxy
+//!   (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`, HTTP/1.0);
 //! - name a loopback host, which a name that somebody else's DNS leads here does not (DNS rebinding);
-//! - come from a page of this gateway, from a person who opened the address, or from a program.
+//! - come from a page of this gateway, from a person who opened the address, or from a program;
+//! - show the page key, because a proxy may say nothing of itself: see [`super::key`].
 //!
 //! Browsers say where a request comes from in `Sec-Fetch-Site`: `same-origin` is a page of this gateway, `none` is a person. `same-site` is
 //! refused too, as a page on another port of this machine is another app. Where the header is missing, the request is a program's (a test,
 //! `curl`) as long as nothing else in it is a browser's: no `Origin`, no `Referer`, no `User-Agent` of a browser. So an old browser that
-//! does not know the header is refused, and tests that read `/inbox/api/messages` need nothing special. There are no CORS headers.
+//! does not know the header is refused. A program sends the key itself; only browsers have the cookie. There are no CORS headers.
 
 use std::net::SocketAddr;
 
@@ -19,48 +22,103 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Method, StatusCode, Version, header};
 use infra::pages::Link;
 
-use super::{Pages, wants_html};
+use super::key::{self, PageKey};
+use super::{Pages, answer, path_with, wants_html};
+
+const SITE: &str = "sec-fetch-site";
 
 /// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
+enum Refusal {
     OtherMachine,
     PassedOn,
     OtherSite,
+    NoKey,
 }
 
 impl Refusal {
+    fn title(self) -> &'static str {
+        match self {
+            Self::NoKey => "Open this page by its link",
+            _ => "Not from here",
+        }
+    }
+
+    /// For people.
     fn text(self) -> &'static str {
         match self {
             Self::OtherMachine => "This page is for the machine that the gateway runs on, at localhost.",
             Self::PassedOn => "This page is not shown through a proxy, because it shows keys and emails.",
             Self::OtherSite => "Another site or app led here. Pages that show keys and emails open from this gateway only.",
+            Self::NoKey => {
+                "This page shows keys and emails, so each browser opens it once by a link with a key. The gateway prints the link when it \
+                 starts (“Start page”), and the command “gateway pages” prints it again."
+            }
+        }
+    }
+
+    fn text_for_programs(self) -> &'static str {
+        match self {
+            Self::NoKey => {
+                "This needs the page key, as the header \"authorization: Bearer KEY\". It is GATELET_PAGE_KEY in keys.env of the gateway's \
+                 data folder; a gateway in memory prints it in the link of its start page."
+            }
+            other => other.text(),
         }
     }
 }
 
 /// Lets a request through that may see the page.
-pub(super) async fn this_machine_only(State(pages): State<Pages>, request: Request, next: Next) -> Response {
-    match check(&request) {
+pub(super) async fn holders_of_the_key(State(pages): State<Pages>, request: Request, next: Next) -> Response {
+    match admit(&pages, &request) {
         Ok(()) => next.run(request).await,
-        Err(refusal) => refused(&pages, refusal, &request),
+        Err(answer) => answer,
     }
 }
 
-pub(super) fn refused(pages: &Pages, refusal: Refusal, request: &Request) -> Response {
+/// Whether a request may see a page, or else what it is answered.
+pub(super) fn admit(pages: &Pages, request: &Request) -> Result<(), Response> {
+    let Some(private) = &pages.private else { return Err(StatusCode::NOT_FOUND.into_response()) };
+    check(request, private.is_remote).map_err(|refusal| refused(pages, refusal, request))?;
+    let (key, headers, host) = (&private.page_key, request.headers(), text(request.headers(), "host").unwrap_or_default());
+    let is_browser = headers.contains_key(SITE);
+    if let Some(exchanged) = is_browser.then(|| exchange(key, request, host)).flatten() {
+        return Err(exchanged);
+    }
+    if key.is_in_header(headers) || is_browser && key.is_in_cookie(headers, host) {
+        return Ok(());
+    }
+    Err(refused(pages, Refusal::NoKey, request))
+}
+
+/// Gives a browser that came by the link its cookie, and leads it to the same page without the key, which is in no address bar and no
+/// `Referer` from then on.
+fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
+    let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
+    let (given, rest): (Vec<_>, Vec<_>) = url::form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| name == key::PARAMETER);
+    if !given.iter().any(|(_, value)| key.is(value)) {
+        return None;
+    }
+    let rest: Vec<(&str, &str)> = rest.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let mut response = answer::see(&path_with(request.uri().path(), &rest));
+    response.headers_mut().insert(header::SET_COOKIE, key.set_cookie(host)?);
+    Some(response)
+}
+
+fn refused(pages: &Pages, refusal: Refusal, request: &Request) -> Response {
     if !wants_html(request.headers()) {
-        return (StatusCode::FORBIDDEN, format!("{}\n", refusal.text())).into_response();
+        return (StatusCode::FORBIDDEN, format!("{}\n", refusal.text_for_programs())).into_response();
     }
     // Who followed a link goes on by a click here, which no other site can make.
     let is_link = refusal == Refusal::OtherSite && request.method() == Method::GET;
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let links = if is_link { vec![Link::new("Open the page", path)] } else { vec![Link::new("Documents", "/docs")] };
-    pages.message(StatusCode::FORBIDDEN, "Not from here", refusal.text(), &links)
+    pages.message(StatusCode::FORBIDDEN, refusal.title(), refusal.text(), &links)
 }
 
-pub(super) fn check(request: &Request) -> Result<(), Refusal> {
+fn check(request: &Request, is_remote: bool) -> Result<(), Refusal> {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    if !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) {
+    if !is_remote && !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) {
         return Err(Refusal::OtherMachine);
     }
     // No browser and no program of today speaks HTTP/1.0: nginx does, which by default changes `Host` to this machine and says nothing else.
@@ -81,7 +139,7 @@ fn check_headers(headers: &HeaderMap) -> Result<(), Refusal> {
     if headers.contains_key(header::ORIGIN) && !text(headers, "origin").is_some_and(is_own_origin) {
         return Err(Refusal::OtherSite);
     }
-    let is_allowed = match headers.get("sec-fetch-site") {
+    let is_allowed = match headers.get(SITE) {
         Some(site) => site == "same-origin" || site == "none",
         None => is_program(headers),
     };
@@ -166,5 +224,22 @@ mod tests {
         }
         let lying = [host, ("sec-fetch-site", "same-origin"), ("origin", "http://evil.test")];
         assert_eq!(checked(&lying), Err(Refusal::OtherSite));
+    }
+
+    #[test]
+    fn a_connection_from_elsewhere_is_refused_unless_the_operator_lets_it_in() {
+        let asked = |peer: &str, version: Version, is_remote| {
+            let mut request = Request::builder().header("host", "localhost:8787").version(version).body(Default::default()).unwrap();
+            request.extensions_mut().insert(ConnectInfo::<SocketAddr>(peer.parse().unwrap()));
+            check(&request, is_remote)
+        };
+        for peer in ["127.0.0.1:1", "127.1.2.3:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
+            assert_eq!(asked(peer, Version::HTTP_11, false), Ok(()), "{peer}");
+        }
+        for peer in ["172.17.0.1:1", "[2001:db8::1]:1"] {
+            assert_eq!(asked(peer, Version::HTTP_11, false), Err(Refusal::OtherMachine), "{peer}");
+            assert_eq!(asked(peer, Version::HTTP_11, true), Ok(()), "{peer}");
+            assert_eq!(asked(peer, Version::HTTP_10, true), Err(Refusal::PassedOn), "{peer}");
+        }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn router(pages: Pages) -> Router {
         .with_state(pages)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Filter {
     #[serde(default)]
     q: String,
@@ -38,6 +38,12 @@ struct Filter {
 #[derive(Deserialize)]
 struct Sent {
     action: String,
+}
+
+#[derive(Deserialize)]
+struct Cleared {
+    #[serde(default)]
+    confirm: String,
 }
 
 #[derive(Deserialize)]
@@ -77,10 +83,11 @@ async fn projects(pages: &Pages) -> Result<Vec<Project>, Response> {
 }
 
 async fn list(State(pages): State<Pages>, Query(filter): Query<Filter>) -> Response {
-    listed(&pages, filter).await.unwrap_or_else(|refused| refused)
+    listed(&pages, filter, None).await.unwrap_or_else(|refused| refused)
 }
 
-async fn listed(pages: &Pages, filter: Filter) -> Result<Response, Response> {
+/// The list; with a problem, as the answer to a form that was refused because of it.
+async fn listed(pages: &Pages, filter: Filter, problem: Option<&str>) -> Result<Response, Response> {
     let limit = filter.limit.unwrap_or(LISTED).clamp(1, KEPT);
     let present = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let query = inbox::Query {
@@ -95,10 +102,11 @@ async fn listed(pages: &Pages, filter: Filter) -> Result<Response, Response> {
     let limit = (limit * 2).to_string();
     let parameters = [("q", &*filter.q), ("to", &*filter.to), ("project", &*filter.project), ("limit", &*limit)];
     let emails: Vec<Named> = found.items.into_iter().map(|message| Named::of(message, &projects)).collect();
-    Ok(pages.page(
+    let html = pages.frame.page(
         "inbox",
         "/inbox",
         json!({
+            "problem_of_clearing": problem,
             "q": filter.q,
             "to": filter.to,
             "project": filter.project,
@@ -110,10 +118,16 @@ async fn listed(pages: &Pages, filter: Filter) -> Result<Response, Response> {
             "more": found.has_more.then(|| path_with("/inbox", &parameters)),
             "first": pages.first_email(),
         }),
-    ))
+    );
+    Ok(answer::page(if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK }, html))
 }
 
-async fn clear(State(pages): State<Pages>) -> Response {
+/// Deletes all emails, when the form has the word that says so.
+async fn clear(State(pages): State<Pages>, Form(Cleared { confirm }): Form<Cleared>) -> Response {
+    if confirm.trim() != "inbox" {
+        let problem = Some("Nothing was deleted: the word is “inbox”.");
+        return listed(&pages, Filter::default(), problem).await.unwrap_or_else(|refused| refused);
+    }
     match with(&pages, Inbox::clear).await {
         Ok(()) => answer::see("/inbox"),
         Err(refused) => refused,

@@ -1,14 +1,15 @@
 //! The pages of a gateway, and who may see them.
 //!
 //! Documents, the API reference and the files that pages load are for everybody, as they say nothing of this gateway's data. The start
-//! page, the inbox and the outbox show keys and emails, so [`guard`] keeps them to the machine that the gateway runs on; `--no-pages`
-//! removes them. Pages are rendered on the server from the templates of `infra/pages/`, and work without scripts.
+//! page, the inbox and the outbox show keys and emails, so [`guard`] keeps them to the machine that the gateway runs on and to whoever has the
+//! page key; `--no-pages` removes them. Pages are rendered on the server from the templates of `infra/pages/`, and work without scripts.
 
 mod answer;
 mod call;
 mod documents;
 pub(crate) mod guard;
 mod inbox;
+mod key;
 mod outbox;
 mod outbox_entry;
 mod start;
@@ -29,6 +30,7 @@ use shared::App;
 use shared::model::id::ProjectId;
 use shared::store;
 
+pub use self::key::PageKey;
 use crate::inbox::Inbox;
 use crate::keys::Keys;
 
@@ -39,6 +41,10 @@ pub struct Private {
     pub keys: Keys,
     /// Where they are kept, unless they are in memory alone.
     pub keys_file: Option<PathBuf>,
+    /// What opens them.
+    pub page_key: PageKey,
+    /// Whether they are shown over connections that do not come from this machine.
+    pub is_remote: bool,
 }
 
 /// What pages are made of. Cheap to clone.
@@ -102,7 +108,7 @@ pub fn with_pages(api: Router, inbox: Inbox, private: Option<Private>, app: &App
     let mut router = documents::router(pages.clone());
     if pages.private.is_some() {
         let guarded = inbox::router(pages.clone()).merge(outbox::router(pages.clone())).merge(crate::inbox::api::router(inbox));
-        let guarded = guarded.layer(from_fn_with_state(pages.clone(), guard::this_machine_only));
+        let guarded = guarded.layer(from_fn_with_state(pages.clone(), guard::holders_of_the_key));
         router = router.merge(guarded).merge(start::router(pages.clone())).merge(verification::router(pages.clone()));
     }
     let router = router.layer(from_fn(answer::unless_known));

@@ -54,9 +54,20 @@ struct Fields {
     variables: String,
 }
 
+/// What is wrong with a form: with single fields of it, or as a whole.
+#[derive(Serialize, Default)]
+struct Problems {
+    whole: Option<String>,
+    at: Option<String>,
+    subject_source: Option<String>,
+    html_source: Option<String>,
+    text_source: Option<String>,
+    variables: Option<String>,
+}
+
 /// Why a form was refused, and what was typed.
 struct Refused {
-    problem: String,
+    problems: Problems,
     sent: Sent,
 }
 
@@ -75,7 +86,7 @@ pub(super) async fn html(State(pages): State<Pages>, Path(at): Path<At>) -> Resp
 pub(super) async fn act(State(pages): State<Pages>, Path(at): Path<At>, extensions: Extensions, Form(sent): Form<Sent>) -> Response {
     match pages.change(&at, &sent, &extensions).await {
         Ok(()) => answer::see(&at.path()),
-        Err(problem) => page(&pages, &at, Some(Refused { problem, sent })).await,
+        Err(problems) => page(&pages, &at, Some(Refused { problems, sent })).await,
     }
 }
 
@@ -97,44 +108,80 @@ impl Pages {
     }
 
     /// Does what a form asks for, or says why not.
-    async fn change(&self, at: &At, sent: &Sent, from: &Extensions) -> Result<(), String> {
+    async fn change(&self, at: &At, sent: &Sent, from: &Extensions) -> Result<(), Problems> {
         let patch = sent.patch(self.app.clock.now())?;
         let call = Call::new("PATCH", &format!("/api/v1/emails/outbox/{}", at.id), Level::Server, &at.project).with_body(&patch);
         let call = if sent.etag.is_empty() { call } else { call.if_match(&sent.etag) };
         let (status, body) = call.answer(self, from).await;
         match body["code"].as_str() {
             _ if status.is_success() => Ok(()),
-            Some("PRECONDITION_FAILED") => {
-                Err("The email has changed since you opened the form. Copy what you typed, reload the page, and try again.".to_owned())
-            }
-            _ => Err(body["error"].as_str().unwrap_or("The change failed; the gateway's log says why.").to_owned()),
+            Some("PRECONDITION_FAILED") => Err(Problems::whole(
+                "The email has changed since you opened the form. Copy what you typed, reload the page, and try again.",
+            )),
+            Some("SCHEMA_ERROR") => Err(Problems::of_schema(body["error"].as_str().unwrap_or_default())),
+            _ => Err(Problems::whole(body["error"].as_str().unwrap_or("The change failed; the gateway's log says why."))),
+        }
+    }
+}
+
+impl Problems {
+    fn whole(text: &str) -> Self {
+        Self { whole: Some(text.to_owned()), ..Self::default() }
+    }
+
+    /// Where the form has the field of the operation's body that it is about.
+    fn place(&mut self, field: &str) -> &mut Option<String> {
+        match field {
+            "scheduled_at_millis" => &mut self.at,
+            "subject_source" => &mut self.subject_source,
+            "html_source" => &mut self.html_source,
+            "text_source" => &mut self.text_source,
+            "variables" => &mut self.variables,
+            _ => &mut self.whole,
+        }
+    }
+
+    /// From the sentence of an error that has a line for each field: `  - body.variables must be an object`.
+    fn of_schema(error: &str) -> Self {
+        let mut problems = Self::default();
+        for line in error.lines().filter_map(|line| line.strip_prefix("  - body.")) {
+            let (path, what) = line.split_once(' ').unwrap_or((line, "is not accepted"));
+            let field = path.split(['.', '[']).next().unwrap_or_default();
+            *problems.place(field) = Some(format!("This {what}."));
+        }
+        match serde_json::to_value(&problems) {
+            Ok(Value::Object(fields)) if fields.values().all(Value::is_null) => Self::whole(error),
+            _ => problems,
         }
     }
 }
 
 impl Sent {
     /// The body of the operation.
-    fn patch(&self, now: Timestamp) -> Result<Value, String> {
+    fn patch(&self, now: Timestamp) -> Result<Value, Problems> {
         match self.action.as_str() {
             "pause" => Ok(json!({ "is_paused": true })),
             "resume" => Ok(json!({ "is_paused": false })),
             "cancel" => Ok(json!({ "cancel": true })),
             "send-now" => Ok(json!({ "scheduled_at_millis": now.as_millisecond() })),
             "schedule" => {
-                let at: Timestamp = format!("{}Z", self.at).parse().map_err(|_| "Write the time as date and time.".to_owned())?;
+                let at: Timestamp = format!("{}Z", self.at)
+                    .parse()
+                    .map_err(|_| Problems { at: Some("Write a date and a time.".to_owned()), ..Problems::default() })?;
                 Ok(json!({ "scheduled_at_millis": at.as_millisecond() }))
             }
             "edit" => {
                 let variables = if self.variables.trim().is_empty() { "{}" } else { &self.variables };
-                let variables: Value =
-                    serde_json::from_str(variables).map_err(|error| format!("The variables are not a JSON object: {error}."))?;
+                let unreadable =
+                    |error| Problems { variables: Some(format!("This is not a JSON object: {error}.")), ..Problems::default() };
+                let variables: Value = serde_json::from_str(variables).map_err(unreadable)?;
                 // Browsers send the lines of a field with CRLF.
                 let lines = |text: &str| text.replace("\r\n", "\n");
                 let text = Some(lines(&self.text_source)).filter(|text| !text.is_empty());
                 let (subject, html) = (&self.subject_source, lines(&self.html_source));
                 Ok(json!({ "subject_source": subject, "html_source": html, "text_source": text, "variables": variables }))
             }
-            _ => Err("This is not something that the page can do.".to_owned()),
+            _ => Err(Problems::whole("This is not something that the page can do.")),
         }
     }
 }
@@ -189,9 +236,10 @@ async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Res
         "tone": tone(status),
         "is_editable": is_editable(status),
         "is_paused": entry.is_paused,
-        "problem": refused.map(|refused| &refused.problem),
+        "problems": refused.map_or(&Problems::default(), |refused| &refused.problems),
         "opened": refused.map(|refused| &refused.sent.action),
         "failure": failure(entry).map(|text| json!({ "title": failure_title(status), "text": text, "tone": tone(status) })),
+        "no_preview": no_preview(status),
         "form": Fields::of(&view, version, refused),
         "preview": html_of(&view).map(|_| format!("{}/html?{}", at.path(), view.updated_at_millis)),
         "is_erased": entry.rendered.is_some() && entry.is_erased(pages.app.clock.now()),
@@ -221,6 +269,16 @@ fn failure_title(status: Status) -> &'static str {
     }
 }
 
+/// What stands where the preview would be. An email that cannot be rendered has its error there.
+fn no_preview(status: Status) -> Option<String> {
+    match status {
+        Status::RenderError => None,
+        Status::Skipped => Some("It was skipped before it was rendered, so there is nothing to show.".to_owned()),
+        Status::ServerError => Some("Sending failed before there was anything to show; the error is above.".to_owned()),
+        status => Some(format!("There is no preview while the email is {}.", words(status))),
+    }
+}
+
 /// What happened when, oldest first: every time of the entry by its name.
 fn moments(view: &OutboxView) -> Vec<Value> {
     let fields = serde_json::to_value(view).unwrap_or_default();
@@ -235,4 +293,32 @@ fn source(view: &OutboxView) -> String {
     let text = view.text_source.as_deref().map(|text| format!("\n\nText:\n{text}")).unwrap_or_default();
     let variables = serde_json::to_string_pretty(&view.variables).unwrap_or_default();
     format!("Subject: {}\n\n{}{text}\n\nVariables: {variables}", view.subject_source, view.html_source)
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray as _;
+
+    use super::*;
+
+    #[test]
+    fn only_an_email_that_cannot_be_rendered_says_so() {
+        for status in Status::VARIANTS {
+            let is_of_rendering = *status == Status::RenderError;
+            assert_eq!(failure_title(*status).contains("rendered"), is_of_rendering, "{status:?}");
+            let said = no_preview(*status);
+            assert_eq!(said.is_none(), is_of_rendering, "{status:?}");
+            assert!(!said.unwrap_or_default().contains("could not be rendered"), "{status:?}");
+        }
+    }
+
+    #[test]
+    fn a_problem_of_the_body_is_told_at_its_field() {
+        let error = "the request PATCH /x does not fit its schema:\n  - body.variables must be an object\n  - body.scheduled_at_millis must be a number";
+        let problems = Problems::of_schema(error);
+        assert_eq!(problems.variables.as_deref(), Some("This must be an object."));
+        assert_eq!(problems.at.as_deref(), Some("This must be a number."));
+        assert_eq!(problems.whole, None);
+        assert_eq!(Problems::of_schema("something else").whole.as_deref(), Some("something else"));
+    }
 }

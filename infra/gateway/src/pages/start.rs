@@ -19,10 +19,10 @@ async fn show(State(pages): State<Pages>, request: Request) -> Response {
     if !wants_html(request.headers()) {
         return pages.api.clone().oneshot(request).await.into_response();
     }
-    if let Err(refusal) = guard::check(&request) {
-        return guard::refused(&pages, refusal, &request);
-    }
     let Some(private) = &pages.private else { return pages.api.clone().oneshot(request).await.into_response() };
+    if let Err(answer) = guard::admit(&pages, &request) {
+        return answer;
+    }
     let inbox = pages.inbox.clone();
     let emails = match tokio::task::spawn_blocking(move || inbox.find(&Query::default()).map(|found| found.total)).await {
         Ok(Ok(total)) => format!("{total} {}", if total == 1 { "email" } else { "emails" }),

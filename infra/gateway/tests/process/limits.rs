@@ -43,7 +43,7 @@ fn function(first: &Gateway) -> Router {
         access_token_life: Duration::from_secs(600),
         limits: Limits::standard(),
         stage: None,
-        sender: "noreply@example.com".to_owned(),
+        senders: shared::settings::senders("http://localhost:9000", "*").unwrap(),
         development: true,
         allow_private_issuers: false,
         provider_stand_in: None,

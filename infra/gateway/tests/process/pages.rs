@@ -128,6 +128,7 @@ async fn people_get_a_page_where_nothing_is_and_programs_the_error_of_the_api() 
 async fn without_private_pages_there_are_documents_alone() {
     let folder = Folder::new("public");
     let gateway = Gateway::spawn(&mut crate::support::gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0", "--no-pages"]));
+    assert!(!gateway.printed.contains("Start page"), "{}", gateway.printed);
     for path in PRIVATE.iter().chain(&[MESSAGES, "/handler/email-verification"]) {
         assert_eq!(page(&gateway, path).await.status(), 404, "{path}");
         assert_eq!(gateway.get(path).await.status(), 404, "{path}");
@@ -176,7 +177,8 @@ async fn the_outbox_is_shown_and_changed_by_its_own_page_on_this_machine_alone()
     }
     let send = async |headers: &[(&str, &str)]| {
         let form = [("content-type", "application/x-www-form-urlencoded")];
-        let headers = [&form, headers].concat();
+        let key = format!("Bearer {}", gateway.page_key());
+        let headers = [&form, headers, &[("authorization", &*key)]].concat();
         let request = headers
             .iter()
             .fold(gateway.http.post(format!("{}{path}", gateway.url)), |request, (name, value)| request.header(*name, *value));

@@ -20,7 +20,7 @@ async fn the_first_start_shows_the_project_and_its_keys_and_later_ones_where_the
     let folder = Folder::new("first-start");
     let gateway = Gateway::start(&folder.data());
     assert!(gateway.url.starts_with("http://localhost:") && gateway.port() != 0, "{}", gateway.url);
-    for (name, path) in [("API ", "/api/v1"), ("Docs", "/docs"), ("API reference", "/docs/api"), ("Inbox", "/inbox")] {
+    for (name, path) in [("API ", "/api/v1"), ("Docs", "/docs"), ("API reference", "/docs/api")] {
         assert_eq!(gateway.line(name), format!("{}{path}", gateway.url));
     }
     assert!(gateway.line("Client key").starts_with("pck_") && gateway.line("Server key").starts_with("ssk_"));
@@ -32,6 +32,8 @@ async fn the_first_start_shows_the_project_and_its_keys_and_later_ones_where_the
     assert_eq!(variable(&saved, "GATELET_PUBLISHABLE_CLIENT_KEY"), gateway.line("Client key"));
     assert_eq!(variable(&saved, "GATELET_SECRET_SERVER_KEY"), gateway.line("Server key"));
     assert_eq!(variable(&saved, "GATELET_SUPER_SECRET_ADMIN_KEY"), gateway.line("Admin key"));
+    let link = format!("{}/?key={}", gateway.url, variable(&saved, "GATELET_PAGE_KEY"));
+    assert_eq!(gateway.line("Start page"), link);
     for kind in ["client", "server", "admin"] {
         let name = format!("GATELET_INTERNAL_{}_KEY", kind.to_uppercase());
         assert_eq!(variable(&saved, &name), gateway.line(&format!("Internal {kind}")));
@@ -39,11 +41,12 @@ async fn the_first_start_shows_the_project_and_its_keys_and_later_ones_where_the
     for (path, mode) in [("data", 0o700), ("data/keys.env", 0o600), ("data/secret", 0o600)] {
         assert_eq!(std::fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o777, mode, "{path}");
     }
-    let project = gateway.line("Project");
+    let (project, page_key) = (gateway.line("Project"), gateway.page_key());
     drop(gateway);
 
     let again = Gateway::start(&folder.data());
     assert_eq!((again.line("Keys"), again.line("Project")), (format!("in {file}"), project));
+    assert_eq!(again.page_key(), page_key, "a link that was opened or kept opens the pages of later starts");
     assert!(!again.printed.contains("ssk_") && !again.printed.contains("sak_"), "{}", again.printed);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), saved);
 }

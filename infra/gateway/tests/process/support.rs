@@ -154,7 +154,23 @@ impl Gateway {
         self.url.rsplit_once(':').unwrap().1.parse().unwrap()
     }
 
+    /// What opens its pages, by the link of the start.
+    pub(crate) fn page_key(&self) -> String {
+        let link = self.line("Start page");
+        link.split_once("/?key=").unwrap_or_else(|| panic!("no key in {link}")).1.to_owned()
+    }
+
+    /// Sends a request; one for a page that opens by the key has it, as a program sends it.
     pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Response {
+        let is_private = path == "/" || path.starts_with("/inbox") || path.starts_with("/outbox");
+        if !is_private || !self.printed.contains("/?key=") {
+            return self.send_without_key(method, path, headers, body).await;
+        }
+        let key = format!("Bearer {}", self.page_key());
+        self.send_without_key(method, path, &[headers, &[("authorization", &key)]].concat(), body).await
+    }
+
+    pub(crate) async fn send_without_key(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Response {
         let mut request = self.http.request(method, format!("{}{path}", self.url));
         for (name, value) in headers {
             request = request.header(*name, *value);
