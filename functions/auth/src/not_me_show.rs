@@ -4,7 +4,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::Route;
-use shared::http::TableAction::{GetItem, UpdateItem};
+use shared::http::TableAction::GetItem;
 use shared::http::client::Caller;
 use shared::mail::notice::NOT_ME_PATH;
 use shared::product_api::input::Ignored;
@@ -16,7 +16,7 @@ use crate::not_me_page::{find, question, used};
 pub const ROUTE: Route = Route::get("auth-not-me-show", NOT_ME_PATH)
     .summary("Shows the page by which a change of an account is undone")
     .without_secret()
-    .table(&[GetItem, UpdateItem])
+    .table(&[GetItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {

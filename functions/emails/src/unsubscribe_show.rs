@@ -3,7 +3,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::Route;
-use shared::http::TableAction::{GetItem, UpdateItem};
+use shared::http::TableAction::GetItem;
 use shared::http::client::Caller;
 use shared::product_api::input::Ignored;
 use shared::product_api::link_page::{LinkPage, LinkQuery, show};
@@ -14,7 +14,7 @@ use crate::unsubscribe_page::{find, question, used};
 pub const ROUTE: Route = Route::get("emails-unsubscribe-show", "/api/v1/emails/unsubscribe-link")
     .summary("Shows the page behind the unsubscribe link of a mail")
     .without_secret()
-    .table(&[GetItem, UpdateItem])
+    .table(&[GetItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {

@@ -4,7 +4,7 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::Route;
-use shared::http::TableAction::{GetItem, UpdateItem};
+use shared::http::TableAction::GetItem;
 use shared::http::client::Caller;
 use shared::mail::code::RELEASE_PATH;
 use shared::product_api::input::Ignored;
@@ -16,7 +16,7 @@ use crate::release_page::{find, question, used};
 pub const ROUTE: Route = Route::get("users-contact-channel-release-show", RELEASE_PATH)
     .summary("Shows the page by which an address is removed from an account that is not its own")
     .without_secret()
-    .table(&[GetItem, UpdateItem])
+    .table(&[GetItem])
     .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
