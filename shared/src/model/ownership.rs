@@ -193,6 +193,7 @@ mod tests {
 
     use super::*;
     use crate::entropy::Entropy;
+    use crate::model::channel::ChannelPatch;
 
     fn email(text: &str) -> Email {
         Email::parse(text).expect("an address")
@@ -258,6 +259,18 @@ mod tests {
             assert_eq!(user.prove(&email(other), Prover::Stranger, id()), None);
         }
         assert_eq!(user, before);
+    }
+
+    #[test]
+    fn an_account_began_with_its_address_until_another_takes_its_place() {
+        let began = |user: &User, address: &str| user.channel_of(&email(address)).is_some_and(|channel| user.began_with(channel));
+        let mut user = prepared();
+        assert!(began(&user, "ada@example.com") && !began(&user, "bob@example.com"));
+        let id = user.channels[0].id;
+        user.channels.truncate(1);
+        let patch = ChannelPatch { value: Some(email("eve@example.com")), ..ChannelPatch::default() };
+        assert_eq!(user.change_channel(id, patch, Author::User), Ok(()));
+        assert!(user.channels[0].signs_in() && !began(&user, "eve@example.com"));
     }
 
     #[test]
