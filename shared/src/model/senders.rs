@@ -36,10 +36,12 @@ impl Senders {
     }
 
     pub fn allow(&self, address: &str) -> bool {
-        let domain = address.rsplit_once('@').map_or("", |(_, domain)| domain);
-        match &self.others {
-            Others::Any => true,
-            Others::Listed(listed) => address == self.own || listed.iter().any(|entry| entry == address || entry == domain),
+        match (&self.others, address.rsplit_once('@')) {
+            (Others::Any, _) => true,
+            (Others::Listed(listed), Some((_, domain))) => {
+                address == self.own || listed.iter().any(|entry| entry == address || entry == domain)
+            }
+            (Others::Listed(_), None) => false,
         }
     }
 
