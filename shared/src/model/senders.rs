@@ -57,10 +57,10 @@ impl Senders {
 
 /// An address or a domain in the form in which addresses are stored.
 fn normalised(entry: &str) -> Result<String, InvalidEmail> {
-    match entry.contains('@') {
-        true => Email::parse(entry).map(|email| email.to_string()),
-        false => Email::parse(&format!("x@{entry}")).map(|email| email.as_str().trim_start_matches("x@").to_owned()),
+    if entry.contains('@') {
+        return Email::parse(entry).map(|email| email.to_string());
     }
+    Email::parse(&format!("x@{entry}")).map(|email| email.as_str().trim_start_matches("x@").to_owned())
 }
 
 #[cfg(test)]
