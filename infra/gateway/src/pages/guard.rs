@@ -70,25 +70,25 @@ impl Refusal {
 
 /// Lets a request through that may see the page.
 pub(super) async fn holders_of_the_key(State(pages): State<Pages>, request: Request, next: Next) -> Response {
-    match admit(&pages, &request) {
-        Ok(()) => next.run(request).await,
-        Err(answer) => answer,
+    match answer_instead(&pages, &request) {
+        None => next.run(request).await,
+        Some(answer) => answer,
     }
 }
 
-/// Whether a request may see a page, or else what it is answered.
-pub(super) fn admit(pages: &Pages, request: &Request) -> Result<(), Response> {
-    let Some(private) = &pages.private else { return Err(StatusCode::NOT_FOUND.into_response()) };
-    check(request, private.is_remote).map_err(|refusal| refused(pages, refusal, request))?;
+/// What a request is answered that does not get to see a page, at all or yet.
+pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Response> {
+    let Some(private) = &pages.private else { return Some(StatusCode::NOT_FOUND.into_response()) };
+    if let Err(refusal) = check(request, private.is_remote) {
+        return Some(refused(pages, refusal, request));
+    }
     let (key, headers, host) = (&private.page_key, request.headers(), text(request.headers(), "host").unwrap_or_default());
     let is_browser = headers.contains_key(SITE);
     if let Some(exchanged) = is_browser.then(|| exchange(key, request, host)).flatten() {
-        return Err(exchanged);
+        return Some(exchanged);
     }
-    if key.is_in_header(headers) || is_browser && key.is_in_cookie(headers, host) {
-        return Ok(());
-    }
-    Err(refused(pages, Refusal::NoKey, request))
+    let has_key = key.is_in_header(headers) || is_browser && key.is_in_cookie(headers, host);
+    (!has_key).then(|| refused(pages, Refusal::NoKey, request))
 }
 
 /// Gives a browser that came by the link its cookie, and leads it to the same page without the key, which is in no address bar and no
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn a_connection_from_elsewhere_is_refused_unless_the_operator_lets_it_in() {
         let asked = |peer: &str, version: Version, is_remote| {
-            let mut request = Request::builder().header("host", "localhost:8787").version(version).body(Default::default()).unwrap();
+            let mut request = Request::builder().header("host", "localhost:8787").version(version).body(axum::body::Body::empty()).unwrap();
             request.extensions_mut().insert(ConnectInfo::<SocketAddr>(peer.parse().unwrap()));
             check(&request, is_remote)
         };

@@ -67,7 +67,7 @@ struct Problems {
 
 /// Why a form was refused, and what was typed.
 struct Refused {
-    problems: Problems,
+    problems: Box<Problems>,
     sent: Sent,
 }
 
@@ -108,7 +108,7 @@ impl Pages {
     }
 
     /// Does what a form asks for, or says why not.
-    async fn change(&self, at: &At, sent: &Sent, from: &Extensions) -> Result<(), Problems> {
+    async fn change(&self, at: &At, sent: &Sent, from: &Extensions) -> Result<(), Box<Problems>> {
         let patch = sent.patch(self.app.clock.now())?;
         let call = Call::new("PATCH", &format!("/api/v1/emails/outbox/{}", at.id), Level::Server, &at.project).with_body(&patch);
         let call = if sent.etag.is_empty() { call } else { call.if_match(&sent.etag) };
@@ -125,8 +125,15 @@ impl Pages {
 }
 
 impl Problems {
-    fn whole(text: &str) -> Self {
-        Self { whole: Some(text.to_owned()), ..Self::default() }
+    fn whole(text: &str) -> Box<Self> {
+        Self::of("", text)
+    }
+
+    /// One, of the field of the operation's body.
+    fn of(field: &str, text: &str) -> Box<Self> {
+        let mut problems = Box::<Self>::default();
+        *problems.place(field) = Some(text.to_owned());
+        problems
     }
 
     /// Where the form has the field of the operation's body that it is about.
@@ -142,8 +149,8 @@ impl Problems {
     }
 
     /// From the sentence of an error that has a line for each field: `  - body.variables must be an object`.
-    fn of_schema(error: &str) -> Self {
-        let mut problems = Self::default();
+    fn of_schema(error: &str) -> Box<Self> {
+        let mut problems = Box::<Self>::default();
         for line in error.lines().filter_map(|line| line.strip_prefix("  - body.")) {
             let (path, what) = line.split_once(' ').unwrap_or((line, "is not accepted"));
             let field = path.split(['.', '[']).next().unwrap_or_default();
@@ -158,22 +165,20 @@ impl Problems {
 
 impl Sent {
     /// The body of the operation.
-    fn patch(&self, now: Timestamp) -> Result<Value, Problems> {
+    fn patch(&self, now: Timestamp) -> Result<Value, Box<Problems>> {
         match self.action.as_str() {
             "pause" => Ok(json!({ "is_paused": true })),
             "resume" => Ok(json!({ "is_paused": false })),
             "cancel" => Ok(json!({ "cancel": true })),
             "send-now" => Ok(json!({ "scheduled_at_millis": now.as_millisecond() })),
             "schedule" => {
-                let at: Timestamp = format!("{}Z", self.at)
-                    .parse()
-                    .map_err(|_| Problems { at: Some("Write a date and a time.".to_owned()), ..Problems::default() })?;
+                let at: Timestamp =
+                    format!("{}Z", self.at).parse().map_err(|_| Problems::of("scheduled_at_millis", "Write a date and a time."))?;
                 Ok(json!({ "scheduled_at_millis": at.as_millisecond() }))
             }
             "edit" => {
                 let variables = if self.variables.trim().is_empty() { "{}" } else { &self.variables };
-                let unreadable =
-                    |error| Problems { variables: Some(format!("This is not a JSON object: {error}.")), ..Problems::default() };
+                let unreadable = |error| Problems::of("variables", &format!("This is not a JSON object: {error}."));
                 let variables: Value = serde_json::from_str(variables).map_err(unreadable)?;
                 // Browsers send the lines of a field with CRLF.
                 let lines = |text: &str| text.replace("\r\n", "\n");
@@ -236,7 +241,7 @@ async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Res
         "tone": tone(status),
         "is_editable": is_editable(status),
         "is_paused": entry.is_paused,
-        "problems": refused.map_or(&Problems::default(), |refused| &refused.problems),
+        "problems": refused.map_or(&Problems::default(), |refused| &*refused.problems),
         "opened": refused.map(|refused| &refused.sent.action),
         "failure": failure(entry).map(|text| json!({ "title": failure_title(status), "text": text, "tone": tone(status) })),
         "no_preview": no_preview(status),

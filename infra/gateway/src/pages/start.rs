@@ -20,7 +20,7 @@ async fn show(State(pages): State<Pages>, request: Request) -> Response {
         return pages.api.clone().oneshot(request).await.into_response();
     }
     let Some(private) = &pages.private else { return pages.api.clone().oneshot(request).await.into_response() };
-    if let Err(answer) = guard::admit(&pages, &request) {
+    if let Some(answer) = guard::answer_instead(&pages, &request) {
         return answer;
     }
     let inbox = pages.inbox.clone();
