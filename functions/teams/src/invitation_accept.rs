@@ -19,6 +19,8 @@ use crate::accepting::accept;
 pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-invitations/accept")
     .summary("Joins a team with the code of an invitation")
     .limit(Limit::Code)
+    // It refuses them by an error of its own.
+    .open_to_restricted()
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[
         "USER_AUTHENTICATION_REQUIRED",

@@ -65,7 +65,7 @@ pub async fn handle(
         ChannelPatch { value: body.value, used_for_auth: body.used_for_auth, is_verified: body.is_verified, is_primary: body.is_primary };
     let by_sender = admitted.by_sender();
     let changed = change(&app, &access, row, missing, None, by_sender, |user| user.change_channel(id, patch.clone(), access.author()));
-    let user = admitted.beside(changed).await?;
+    let user = admitted.beside(Box::pin(changed)).await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Json(ContactChannel::of(user_id, channel)))
 }

@@ -58,10 +58,8 @@ pub async fn run_router(
 async fn answer(name: &'static str, app: App, router: Router, request: lambda_http::Request) -> Result<Answer, Infallible> {
     let request = as_received(request);
     let asked = asked(name, &request);
-    let mut answer = match went_past_distribution(request.headers(), &app.settings) {
-        true => direct(&app),
-        false => router.oneshot(request).await?,
-    };
+    let is_direct = went_past_distribution(request.headers(), &app.settings);
+    let mut answer = if is_direct { direct(&app) } else { router.oneshot(request).await? };
     // Not over plain HTTP (RFC 6797 §7.2), which is how functions answer on a developer's machine.
     if app.settings.api_url.starts_with("https:") {
         answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);

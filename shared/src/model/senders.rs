@@ -36,10 +36,12 @@ impl Senders {
     }
 
     pub fn allow(&self, address: &str) -> bool {
-        let domain = address.rsplit_once('@').map_or("", |(_, domain)| domain);
-        match &self.others {
-            Others::Any => true,
-            Others::Listed(listed) => address == self.own || listed.iter().any(|entry| entry == address || entry == domain),
+        match (&self.others, address.rsplit_once('@')) {
+            (Others::Any, _) => true,
+            (Others::Listed(listed), Some((_, domain))) => {
+                address == self.own || listed.iter().any(|entry| entry == address || entry == domain)
+            }
+            (Others::Listed(_), None) => false,
         }
     }
 
@@ -55,10 +57,10 @@ impl Senders {
 
 /// An address or a domain in the form in which addresses are stored.
 fn normalised(entry: &str) -> Result<String, InvalidEmail> {
-    match entry.contains('@') {
-        true => Email::parse(entry).map(|email| email.to_string()),
-        false => Email::parse(&format!("x@{entry}")).map(|email| email.as_str().trim_start_matches("x@").to_owned()),
+    if entry.contains('@') {
+        return Email::parse(entry).map(|email| email.to_string());
     }
+    Email::parse(&format!("x@{entry}")).map(|email| email.as_str().trim_start_matches("x@").to_owned())
 }
 
 #[cfg(test)]

@@ -212,7 +212,7 @@ async fn one_account_asks_for_thirty_emails_to_strangers_in_an_hour_wherever_it_
     for round in 0..6 {
         let ask = async |number: usize| {
             let caller = signed_in(&app, &ada, &address(number));
-            let answer = if number % 2 == 0 {
+            let answer = if number.is_multiple_of(2) {
                 invite(&caller, &team, &stranger(number)).await
             } else {
                 verify(&caller, &stranger(number), json!({})).await
