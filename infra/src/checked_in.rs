@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::scorecard::Scorecard;
-use crate::{binaries, operations, readme, template, watch};
+use crate::{all_operations, binaries, operations, template, watch};
 
 /// A file as it is, and as it should be.
 #[derive(Debug)]
@@ -82,12 +82,12 @@ pub fn area_files() -> anyhow::Result<Vec<File>> {
     areas.into_iter().map(file).collect()
 }
 
-/// `README.md` with the table of all operations.
-pub fn readme_file() -> anyhow::Result<File> {
-    let path = root().join("README.md");
-    let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let wanted = readme::render(&found, &operations::all())?;
-    Ok(File { path, found, wanted })
+/// `docs/all-operations.md`.
+pub fn operations_file() -> anyhow::Result<File> {
+    let path = root().join("docs/all-operations.md");
+    // Absent before the first rendering.
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    Ok(File { path, found, wanted: all_operations::document(&operations::all()) })
 }
 
 /// `docs/security/scorecard.md`.
@@ -101,7 +101,7 @@ pub fn scorecard_file() -> anyhow::Result<File> {
 /// All of them.
 pub fn files() -> anyhow::Result<Vec<File>> {
     let mut files = template_files()?;
-    files.extend([watch_file()?, readme_file()?, scorecard_file()?]);
+    files.extend([watch_file()?, operations_file()?, scorecard_file()?]);
     files.extend(area_files()?);
     Ok(files)
 }

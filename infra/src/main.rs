@@ -18,7 +18,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes the template, the routes of `cargo lambda watch`, the README's table of operations and the security scorecard.
+    /// Writes the template, the routes of `cargo lambda watch`, the list of all operations and the security scorecard.
     Render {
         /// Writes nothing, and fails when something would change.
         #[arg(long)]

@@ -1,6 +1,6 @@
 //! What is rendered and checked in is what the code renders.
 
-use infra::checked_in::{File, readme_file, scorecard_file, template_files, watch_file};
+use infra::checked_in::{File, operations_file, scorecard_file, template_files, watch_file};
 use infra::operations;
 use shared::http::version::gateway_path;
 
@@ -24,8 +24,8 @@ fn the_routes_of_cargo_lambda_watch_are_what_the_routes_render() {
 }
 
 #[test]
-fn the_table_of_the_readme_is_what_the_routes_render() {
-    assert_current(&readme_file().unwrap());
+fn the_list_of_all_operations_is_what_the_routes_render() {
+    assert_current(&operations_file().unwrap());
 }
 
 #[test]

@@ -218,13 +218,16 @@ def npm_install(newcomer, block):
 
 def main():
     readme, guide = blocks("README.md"), blocks("docs/getting-started.md")
-    audit = blocks("docs/operations/audit-log.md")
-    for name in sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")):
-        if name not in ("docs/getting-started.md", "docs/operations/audit-log.md"):
-            check(not blocks(name), name, "its blocks are run by nothing")
-    first, banner, requests, script, server, installed, deployed, folders, *figures = readme
+    audit, emails = blocks("docs/operations/audit-log.md"), blocks("docs/emails.md")
     # Figures, which `tests/bench/run` and the benchmarks print.
-    check([block.kind for block in figures] == ["text"] * 4, readme[-1], "these are blocks that nothing runs")
+    figures = blocks("docs/operations/figures.md")
+    for name in sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")):
+        if name not in {block.name for block in [*guide, *audit, *emails, *figures]}:
+            check(not blocks(name), name, "its blocks are run by nothing")
+    check({block.kind for block in figures} == {"text"}, figures[-1], "these are blocks that nothing runs")
+    picture, first, banner, requests, script, installed, deployed = readme
+    check(picture.kind == "mermaid", picture, "this is no picture")
+    (server,), (folders,) = emails, blocks("CONTRIBUTING.md")[:1]
     load, npm, browser, on_server, send, page, typed, curl = guide
 
     with tempfile.TemporaryDirectory() as folder:
@@ -247,7 +250,7 @@ def main():
             install(newcomer, installed)
             deploy(newcomer, deployed)
             map_of_folders(newcomer, folders)
-    print(f"{len(readme) + len(guide) + len(audit) - len(figures)} blocks of README.md and docs/ do what they say")
+    print(f"{len(readme) - 1 + len(guide) + len(audit) + len(emails)} blocks of README.md and docs/ do what they say")
 
 
 if __name__ == "__main__":

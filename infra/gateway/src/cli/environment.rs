@@ -97,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn every_variable_that_the_sources_read_is_listed_and_in_the_readme() {
+    fn every_variable_that_the_sources_read_is_listed_and_in_the_documents() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut read = BTreeSet::new();
         for folder in ["shared/src", "infra/gateway/src", "functions"] {
             named_in(&root.join(folder), &mut read);
         }
         assert!(read.contains("GATELET_API_URL") && read.contains("GATELET_LOG"), "{read:?}");
-        let (documented, readme) = (documented(), std::fs::read_to_string(root.join("README.md")).unwrap());
+        let (documented, page) = (documented(), std::fs::read_to_string(root.join("docs/gateway.md")).unwrap());
         let of_rules = |name: &str| name.starts_with("GATELET_LIMIT_");
         // Of the renderer's process, of tests, and set by whatever runs a container.
         let internal = ["GATELET_RENDERER", "GATELET_STOP_AT"];
@@ -113,7 +113,7 @@ mod tests {
         }
         let of_functions = ["GATELET_TABLE", "GATELET_STAGE", "GATELET_ORIGIN_SECRET", "GATELET_SES_CONFIGURATION_SET"];
         for name in documented.iter().filter(|name| name.starts_with("GATELET_") && !of_functions.contains(&name.as_str())) {
-            assert!(readme.contains(name.as_str()), "{name} is not in README.md");
+            assert!(page.contains(name.as_str()), "{name} is not in docs/gateway.md");
         }
     }
 
