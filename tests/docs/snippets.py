@@ -222,7 +222,7 @@ def main():
     # Figures, which `tests/bench/run` and the benchmarks print.
     figures = blocks("docs/operations/figures.md")
     for name in sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")):
-        if name not in {block.name for block in [*guide, *audit, *emails, *figures]}:
+        if name not in {block.file for block in [*guide, *audit, *emails, *figures]}:
             check(not blocks(name), name, "its blocks are run by nothing")
     check({block.kind for block in figures} == {"text"}, figures[-1], "these are blocks that nothing runs")
     picture, first, banner, requests, script, installed, deployed = readme
