@@ -3,7 +3,7 @@
 //!
 //! A code is bound to its project, its redirect URI, its PKCE challenge, the credential epoch of its user and, where it changes a user
 //! who was signed in, the session that the flow was begun in; it lives for five minutes and works once. When it comes a second time
-//! somebody has stolen it, and the session that it gave ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
+//! somebody has stolen it, and the session that was begun with it ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
 
 use secrecy::{ExposeSecret as _, SecretString};
 use shared::App;

@@ -19,8 +19,8 @@ const MOST: u32 = 8;
 /// Seconds: the window of a project.
 const HOUR: u32 = 3600;
 
-/// The counters of all whose usual rates a request for an operation is a part of: those of the deployment for its address and network,
-/// and that of the project. Without an operation, those of any.
+/// The counters that a request adds to: those of its address and its network, and the project's for this operation. Without an operation,
+/// the project's counters for all operations.
 pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
     let places = [(Rule::ChallengeUsualAddress, Subject::address(ip)), (Rule::ChallengeUsualNetwork, Subject::network(ip))];
     let places = places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now));

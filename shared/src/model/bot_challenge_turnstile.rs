@@ -1,7 +1,7 @@
 //! What Cloudflare Turnstile's `siteverify` says of a token, and whether that is enough.
 //!
-//! Its success alone says that somebody solved some widget of the site key within the last five minutes. That it was on a page of the
-//! project, and for this operation, is in the same answer and has to be looked at.
+//! `success` means only that somebody solved a widget with this site key within the last five minutes. The same answer names the host
+//! and the action of the widget, which have to be compared with the project's domains and with the operation.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
@@ -36,7 +36,7 @@ pub struct Answer {
 /// Why a token is not taken. The texts are for the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// The token says nothing for whoever sent it.
+    /// The token does not prove that its sender solved a challenge for this operation.
     #[error("the token is not taken: {0}")]
     Token(String),
     /// The token was not judged: the fault is Cloudflare's, or that of the project's secret key.

@@ -159,7 +159,7 @@ pub(super) async fn an_authorization_code_dies_with_all_sessions_after_wrong_pas
     dies(1, |app, user| post(&app.client(), "/api/v1/auth/password/sign-in", json!({ "email": user.email, "password": PASSWORD }))).await
 }
 
-/// A code that links one account of a provider to the user, and was begun in a session.
+/// The authorization code of a flow that links a provider account to the user and was begun in this session.
 async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
     let (account_id, provider_id) = ("666".to_owned(), "acme".to_owned());
     let profile = Profile { account_id: account_id.clone(), name: None, email: None, email_verified: false, picture: None };

@@ -212,7 +212,7 @@ impl Flow<'_> {
         written(self.app.store.transact_unrecorded(writes).await, code)
     }
 
-    /// What fails the transaction unless the user is as it was when the flow began, in the session of then.
+    /// Conditions that fail the transaction if the credentials of the user have changed since the flow began, or its session has ended.
     fn still_of(&self, user: UserId) -> Vec<Write> {
         let session = self.authorization.begun_in.map(|session| sessions::lives(self.project, user, session, self.app.clock.now()));
         [users::at_epoch(&self.project.id, user, self.authorization.epoch)].into_iter().chain(session).collect()

@@ -82,7 +82,7 @@ async fn two_processes_on_one_table_let_through_no_more_than_one() {
         statuses.push(answer.await.unwrap());
     }
     let count = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
-    // What is let through is told that nobody is there.
+    // Requests within the limit get 400, as nobody has the address.
     assert_eq!((count(400), count(429)), (60, 2 * REQUESTS - 60), "{statuses:?}");
 }
 
