@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use shared::product_api::access::Level;
+use shared::level::Level;
 
 use crate::Operation;
 

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use crate::clock::Clock;
 use crate::crypto::challenge_key::ChallengeKey;
 use crate::crypto::deployment_secret::DeploymentSecret;
-use crate::crypto::{password::Hasher, seal::Sealer, token::Signer};
+use crate::crypto::password::hash::Hasher;
+use crate::crypto::seal::Sealer;
 use crate::entropy::Entropy;
+use crate::environment;
 use crate::memory::Memory;
-use crate::model::project_patch::Deployment;
+use crate::model::project_setting::Deployment;
+use crate::model::token::Signer;
 use crate::settings::{self, Settings};
 use crate::store::Store;
 
@@ -39,12 +42,12 @@ impl App {
     }
 
     /// Builds the app of a Lambda function from its environment.
-    pub fn from_env() -> Result<Self, settings::Error> {
+    pub fn from_env() -> Result<Self, environment::Error> {
         Self::with_secret(settings::secret_from_env()?)
     }
 
     /// The same for a function that derives no keys: the template gives it no secret, and one that is there is not read.
-    pub fn without_secret() -> Result<Self, settings::Error> {
+    pub fn without_secret() -> Result<Self, environment::Error> {
         Self::with_secret(DeploymentSecret::absent())
     }
 
@@ -53,7 +56,7 @@ impl App {
         Deployment { sealer: &self.sealer, entropy: &self.entropy, senders: &self.settings.senders }
     }
 
-    fn with_secret(secret: DeploymentSecret) -> Result<Self, settings::Error> {
+    fn with_secret(secret: DeploymentSecret) -> Result<Self, environment::Error> {
         let settings = Settings::from_env(secret)?;
         let store = Store::from_env()?;
         Ok(Self::new(settings, store, Clock::system(), Entropy::system(), Hasher::default()))

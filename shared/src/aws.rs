@@ -10,7 +10,6 @@ use std::error::Error as StdError;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-pub use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4;
 use aws_smithy_runtime_api::client::http::{HttpConnector, SharedHttpConnector};
@@ -27,8 +26,10 @@ use aws_smithy_types::config_bag::{ConfigBag, FrozenLayer};
 use aws_smithy_types::error::operation::BuildError;
 use http_body_util::BodyExt as _;
 
+pub use aws_credential_types::Credentials;
+
 use crate::clock::Clock;
-use crate::settings::{Error, required, variable};
+use crate::environment::{Error, required, variable};
 
 /// What the logs of AWS know this program by.
 const USER_AGENT: &str = concat!("gatelet/", env!("CARGO_PKG_VERSION"));

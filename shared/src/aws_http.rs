@@ -15,7 +15,7 @@ use hyper_util::client::legacy::connect::HttpConnector as TcpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::RootCertStore;
 
-use crate::settings::Error;
+use crate::environment::Error;
 use crate::tls;
 
 /// Amazon Trust Services' five roots: Amazon Root CA 1 to 4 and Starfield's.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// Where an [`App`](crate::App) reads the time.
 #[derive(Clone)]
@@ -24,3 +24,11 @@ impl Clock {
         (self.0)()
     }
 }
+
+/// A time later, or the last there is.
+pub fn after(time: Timestamp, duration: SignedDuration) -> Timestamp {
+    time.checked_add(duration).unwrap_or(Timestamp::MAX)
+}
+
+/// A time in milliseconds since the epoch, as the wire has it.
+pub type Millis = i64;

@@ -27,11 +27,14 @@ pub mod clock;
 pub mod content_api;
 pub mod crypto;
 pub mod entropy;
+pub mod environment;
 pub mod http;
+pub mod level;
 pub mod mail;
 pub mod memory;
 pub mod model;
 pub mod oauth;
+pub mod problem;
 pub mod product_api;
 #[cfg(any(feature = "mail", feature = "oauth"))]
 pub mod public_address;

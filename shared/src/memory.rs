@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::clock::after;
 use crate::model::id::ProjectId;
 use crate::model::limit::{Counter, Refused};
-use crate::model::session::after;
 
 /// How many of a kind are remembered. When there are more, all of them are forgotten, so that a flood cannot fill the memory.
 const MOST: usize = 10_000;

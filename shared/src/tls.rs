@@ -7,7 +7,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 
-use crate::settings::{Error, variable};
+use crate::environment::{Error, variable};
 
 /// A client, without a certificate of its own, that trusts these.
 #[expect(clippy::expect_used, reason = "ring has cipher suites for the versions that rustls thinks safe")]

@@ -14,7 +14,9 @@ use gateway::keys::Keys;
 use infra::Operation;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
+use shared::clock::after;
 use shared::crypto::totp::TotpSecret;
+use shared::model::category::Category;
 use shared::model::channel::NewChannel;
 use shared::model::code::{Code, Purpose, StoredCode};
 use shared::model::email::Email;
@@ -22,21 +24,23 @@ use shared::model::id::{ChannelId, DocumentId, EmailId, KeySetId, ProjectId, Pro
 use shared::model::key_set::NewKeys;
 use shared::model::limit::Limits;
 use shared::model::mail_document::{DocumentKind, MailDocument};
-use shared::model::mfa::{MfaAttempt, Totp};
+use shared::model::mfa::MfaAttempt;
 use shared::model::notice::NotMe;
-use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use shared::model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use shared::model::ownership::Author;
 use shared::model::permission::{PermissionId, Scope};
 use shared::model::profile_image::{ImageKind, Upload};
 use shared::model::project::{KeyKind, ProjectConfig};
 use shared::model::redirect::RedirectUrl;
-use shared::model::session::{Session, after};
+use shared::model::session::Session;
+use shared::model::token::Subject;
+use shared::model::totp::Totp;
 use shared::model::user::{ProviderAccount, User};
 use shared::oauth::authorization::{self, Authorization, ResponseMode};
 use shared::store::authorizations::{self, ProviderTokens};
 use shared::store::links::{Link, Release, Unsubscribe};
-use shared::store::users::EmailClaim;
-use shared::store::{Write, codes, images, key_sets, outbox, provider_accounts, sessions, users};
+use shared::store::users::{self, EmailClaim};
+use shared::store::{Write, codes, images, key_sets, outbox, provider_accounts, sessions};
 use support::{Answer, Snapshot, TestApp, authenticator_code};
 use tokio::sync::OnceCell;
 
@@ -192,7 +196,7 @@ async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
     world_of_teams::write(app, &project, &user).await;
     let owner_token = world_of_teams::write_owner(app).await;
     let tokens = [(user, session), (bare, bare_session)].map(|(user, session)| {
-        let subject = user.subject(&project, &ProjectConfig::default(), session.id);
+        let subject = Subject::of(&user, &project, &ProjectConfig::default(), session.id);
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
     });
     let [token, bare_token] = tokens;

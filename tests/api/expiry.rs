@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
+use shared::clock::after;
+use shared::model::category::Category;
 use shared::model::id::{BroadcastId, UserId};
 use shared::model::limit::Limits;
-use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source, Status};
+use shared::model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use shared::model::outbox_status::Status;
 use shared::model::redirect::RedirectUrl;
-use shared::model::session::after;
 use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE};
 use support::{Items, TestApp};
 

@@ -1,13 +1,14 @@
 //! Mails, from the request that asks for one to the inbox.
 
-use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use std::pin::Pin;
 use std::sync::Mutex;
 
+use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use shared::mail::send::{Mail, Mailer};
-use shared::model::outbox::{Failure, Status};
+use shared::model::outbox::Failure;
+use shared::model::outbox_status::Status;
 use shared::model::outbox_work::Outcome;
 use support::TestApp;
 

@@ -6,8 +6,9 @@ use secrecy::ExposeSecret as _;
 use shared::model::id::UserId;
 use shared::model::project::{ProjectConfig, SessionSettings};
 use shared::model::session::Session;
+use shared::model::token::Subject;
 use shared::model::user::User;
-use shared::store::{sessions, users};
+use shared::store::{keys, sessions, users};
 use support::{SignedIn, TestApp};
 
 pub(crate) fn user_id(user: &SignedIn) -> UserId {
@@ -24,7 +25,7 @@ pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
     let mut writes = vec![users::create(project, &user).unwrap()];
     writes.extend(sessions::create(project, &session, &refresh_token).unwrap());
     app.store.transact(writes).await.unwrap();
-    let subject = user.subject(project, &ProjectConfig::default(), session.id);
+    let subject = Subject::of(&user, project, &ProjectConfig::default(), session.id);
     SignedIn {
         user_id: user.id.to_string(),
         email: String::new(),
@@ -34,7 +35,7 @@ pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
 }
 
 pub(crate) async fn delete_user(app: &TestApp, user: &SignedIn) {
-    let (store, key) = (&app.app.store, users::user_key(app.project_id(), user_id(user)));
+    let (store, key) = (&app.app.store, keys::user_key(app.project_id(), user_id(user)));
     let delete = DeleteItemInput::builder().table_name(store.table());
     store.client().call(delete.key("pk", AttributeValue::S(key.pk)).key("sk", AttributeValue::S(key.sk))).await.unwrap();
 }

@@ -1,13 +1,15 @@
 //! What the events of teams name: a team of two, one that invites, permissions, invitations.
 
+use shared::clock::after;
 use shared::model::code::Code;
 use shared::model::email::Email;
 use shared::model::id::{InvitationId, ProjectId, TeamId, UserId};
 use shared::model::invitation::{Invitation, LIFE};
 use shared::model::permission::{Grant, PermissionId, Rbac, Scope};
 use shared::model::project::ProjectConfig;
-use shared::model::session::{Session, after};
+use shared::model::session::Session;
 use shared::model::team::{Member, Team};
+use shared::model::token::Subject;
 use shared::model::user::User;
 use shared::store::{images, invitations, memberships, sessions, teams, users};
 use support::TestApp;
@@ -84,6 +86,6 @@ pub(crate) async fn write_owner(app: &TestApp) -> String {
     }
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     app.app.store.transact(sessions::create(&project, &session, &entropy.code()).unwrap()).await.unwrap();
-    let subject = user.subject(&project, &ProjectConfig::default(), session.id);
+    let subject = Subject::of(&user, &project, &ProjectConfig::default(), session.id);
     app.app.signer.sign(&subject, now, app.app.settings.access_token_life)
 }

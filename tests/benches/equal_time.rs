@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use shared::crypto::password::Hasher;
+use shared::crypto::password::hash::Hasher;
 use shared::model::id::UserId;
 use shared::model::limit::{Limits, Rate, Rule};
 use shared::model::user::MAX_WRONG_PASSWORDS;

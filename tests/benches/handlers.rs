@@ -4,9 +4,9 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::json;
-use shared::crypto::password::Hasher;
+use shared::crypto::password::Password;
+use shared::crypto::password::hash::Hasher;
 use shared::entropy::Entropy;
-use shared::model::password::Password;
 use support::{Caller, TestApp};
 use tokio::runtime::Runtime;
 

@@ -4,8 +4,9 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use serde_json::{Map, Value};
+use shared::model::category::Category;
 use shared::model::id::{BroadcastId, UserId};
-use shared::model::outbox::{Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use shared::model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use support::TestApp;
 use tokio::runtime::Runtime;
 

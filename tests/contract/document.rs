@@ -6,7 +6,7 @@ use infra::{openapi, operations, pages, reference};
 use serde_json::Value;
 use shared::content_api::Problem;
 use shared::model::limit::Limit;
-use shared::product_api::KnownError;
+use shared::product_api::error::KnownError;
 
 const URL: &str = "https://api.example.com";
 

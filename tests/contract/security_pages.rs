@@ -57,7 +57,7 @@ fn the_page_about_signing_in_has_every_limit_with_its_rate() {
 fn the_page_about_signing_in_has_the_numbers_of_the_code() {
     let page = page("sign-in");
     let first: Vec<String> = vec![
-        format!("{} to {} characters", password::MIN_LENGTH, password::MAX_LENGTH),
+        format!("{} to {} characters", password::length::MIN_LENGTH, password::length::MAX_LENGTH),
         format!("A code has {} random characters", code::LENGTH),
         format!("tried {} times", code::MAX_ATTEMPTS),
         format!("After {} wrong passwords in a row", shared::model::user::MAX_WRONG_PASSWORDS),

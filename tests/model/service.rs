@@ -23,7 +23,7 @@ use serde_json::Value;
 use shared::App;
 use shared::aws::{Endpoint, Service as AwsService};
 use shared::clock::Clock;
-use shared::crypto::password::Hasher;
+use shared::crypto::password::hash::Hasher;
 use shared::entropy::Entropy;
 use shared::http::{Register, Route, Signature, layered};
 use shared::settings::Settings;

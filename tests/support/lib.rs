@@ -30,7 +30,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use shared::App;
 use shared::clock::Clock;
-use shared::crypto::password::Hasher;
+use shared::crypto::password::hash::Hasher;
 use shared::entropy::Entropy;
 use shared::model::content::Content;
 use shared::model::id::ProjectId;

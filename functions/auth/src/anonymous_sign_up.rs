@@ -6,8 +6,9 @@ use shared::http::TableAction::{BatchGetItem, PutItem};
 use shared::http::{Json, Route};
 use shared::model::limit::Limit;
 use shared::model::user::User;
+use shared::product_api::error::Error;
 use shared::product_api::teams::welcome;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::{Access, Client, Input};
 use shared::store::users;
 
 use crate::tokens::{NewSession, SignedIn};

@@ -13,11 +13,13 @@ use shared::model::bot_challenge::ChallengeProvider;
 use shared::model::bot_challenge_altcha::{Challenge, Work};
 use shared::model::id::ProjectId;
 use shared::model::limit::{Limit, Rule};
+use shared::product_api::Input;
 use shared::product_api::bot_challenge::{excess, tallies};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::Ignored;
 use shared::product_api::limits::{self, Counting};
-use shared::product_api::{Error, Input, KnownError};
-use shared::store::projects::{ProjectRow, project_key};
+use shared::store::keys::project_key;
+use shared::store::projects::ProjectRow;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("auth-challenge-create", "/api/v1/auth/challenge")

@@ -5,9 +5,10 @@ use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use shared::http::{Json, Named, Route};
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
+use shared::product_api::error::Error;
 use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::connected_account_token::{ERRORS, TokenScope};

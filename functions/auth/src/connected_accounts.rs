@@ -5,14 +5,15 @@ use jiff::SignedDuration;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use shared::App;
+use shared::clock::after;
 use shared::model::id::UserId;
 use shared::model::project::OAuthProvider;
-use shared::model::session::after;
 use shared::model::user::{ProviderAccount, User};
+use shared::model::user_ref::UserRef;
 use shared::oauth::exchange::Peer;
-use shared::oauth::outgoing::Fault;
-use shared::product_api::access::UserRef;
-use shared::product_api::{Access, Client, Error, KnownError, accounts};
+use shared::oauth::outgoing::{Fault, Outgoing};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Client, accounts};
 use shared::store::authorizations::{self, ProviderTokens};
 use utoipa::ToSchema;
 
@@ -83,13 +84,15 @@ async fn refreshed(
     let owner = authorizations::owner(&project.id, account);
     let refresh = old.refresh.as_ref().ok_or_else(|| unavailable(account, "the token is over, and the provider gave none to renew it"))?;
     let refresh = app.sealer.open(&owner, refresh)?;
-    let new = Peer::new(app, project, provider)?.refresh(&refresh).await.map_err(|fault| {
-        tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider renewed no token");
-        match fault {
-            Fault::Refused(_) => unavailable(account, "the provider does not renew the token"),
-            _ => KnownError::OauthProviderTemporarilyUnavailable,
-        }
-    })?;
+    let new = Peer::new(Outgoing::new(&app.settings), &app.sealer, project, provider, app.clock.now())?.refresh(&refresh).await.map_err(
+        |fault| {
+            tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider renewed no token");
+            match fault {
+                Fault::Refused(_) => unavailable(account, "the provider does not renew the token"),
+                _ => KnownError::OauthProviderTemporarilyUnavailable,
+            }
+        },
+    )?;
     let tokens = ProviderTokens {
         access: app.sealer.seal(&app.entropy, &owner, &new.access_token)?,
         // A provider that does not rotate gives none (RFC 6749 §6): the old one stays, and is sealed with the secret of today.

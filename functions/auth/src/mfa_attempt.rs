@@ -7,7 +7,7 @@ use shared::model::mfa::MfaAttempt;
 use shared::model::project::Project;
 use shared::model::session::Amr;
 use shared::model::user::User;
-use shared::product_api::KnownError;
+use shared::product_api::error::KnownError;
 use shared::store::{self, Write, codes};
 
 /// For a user with a second factor: what to write in place of a session, and what to answer once it is written.

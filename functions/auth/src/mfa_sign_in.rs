@@ -13,9 +13,10 @@ use shared::model::code::{Code, Rejected};
 use shared::model::limit::Limit;
 use shared::model::session::Amr;
 use shared::model::trail::Event;
+use shared::product_api::Input;
 use shared::product_api::code_access::{AttemptCode, CodeAccess};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::limits::Failures;
-use shared::product_api::{Error, Input, KnownError};
 use shared::store::{self, codes, users};
 use utoipa::ToSchema;
 

@@ -5,7 +5,7 @@ use shared::http::client::Caller;
 use shared::http::escape_html;
 use shared::model::code::Code;
 use shared::model::notice::NotMe;
-use shared::product_api::Error;
+use shared::product_api::error::Error;
 use shared::product_api::link_page::{self, LinkPage};
 use shared::store::links::Link;
 

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use shared::App;
-use shared::crypto::token::Claims;
+use shared::clock::after;
 use shared::http::TableAction::{BatchGetItem, PutItem};
 use shared::http::client::Caller;
 use shared::http::{Describe, Description, Json, Route};
@@ -18,21 +18,23 @@ use shared::model::bot_challenge::Guarded;
 use shared::model::limit::{Limit, Rule};
 use shared::model::project::{ApiKey, OAuthProvider, Project};
 use shared::model::redirect::RedirectUrl;
-use shared::model::session::after;
-use shared::model::user::RestrictedReason;
+use shared::model::restriction::RestrictedReason;
+use shared::model::token::Claims;
 use shared::oauth::authorization::{self, Authorization, LIFE, ProviderRequest, Purpose, ResponseMode};
 use shared::oauth::metadata;
 use shared::oauth::outgoing::Outgoing;
+use shared::problem::Problems;
+use shared::product_api::Input;
 use shared::product_api::access::NO_KEY;
 use shared::product_api::bot_challenge::{Admitted, Check, Presented};
 use shared::product_api::current_user::{self, CurrentUser, token_error};
-use shared::product_api::error::KeySlip;
-use shared::product_api::input::{Ignored, Problems};
-use shared::product_api::limits::Counting;
+use shared::product_api::error::{Error, KeySlip, KnownError};
+use shared::product_api::input::Ignored;
+use shared::product_api::limits::{self, Counting};
 use shared::product_api::literal::{BotChallengePhase, True};
-use shared::product_api::{Error, Input, KnownError, limits};
 use shared::store::Items;
-use shared::store::projects::{ProjectRow, api_key_key, project_key};
+use shared::store::keys::{api_key_key, project_key};
+use shared::store::projects::ProjectRow;
 use url::Url;
 use utoipa::ToSchema;
 
@@ -209,7 +211,7 @@ impl AuthorizeQuery {
 
     /// What the types of the parameters do not say.
     fn check(&self, path: &str) -> Result<(), KnownError> {
-        let problem = |name: &str, message: &str| Err(Problems::one(&format!("query.{name}"), message).into_error("GET", path));
+        let problem = |name: &str, message: &str| Err(KnownError::schema(&Problems::one(&format!("query.{name}"), message), "GET", path));
         let is_challenge =
             self.code_challenge.len() == 43 && self.code_challenge.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
         if !is_challenge {

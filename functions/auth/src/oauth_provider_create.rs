@@ -9,9 +9,10 @@ use shared::model::email::Email;
 use shared::model::id::ProviderAccountId;
 use shared::model::provider_account::ProviderAccountRead;
 use shared::model::user::ProviderAccount;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
 use shared::product_api::accounts::read;
-use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Input, Server};
 use utoipa::ToSchema;
 
 use crate::oauth_providers::{AccountId, change};
@@ -64,6 +65,6 @@ pub async fn handle(
         allow_sign_in: body.allow_sign_in,
         allow_connected_accounts: body.allow_connected_accounts,
     };
-    change(&app, &access, row, missing, |user| user.add_account(account.clone())).await?;
+    change(&access, row, missing, |user| user.add_account(account.clone())).await?;
     Ok(Created(ProviderAccountRead::of(user_id, &account, access.level)))
 }

@@ -1,14 +1,13 @@
 //! `DELETE /api/v1/oauth-providers/{user_id}/{provider_id}`: unlinks an account at an OAuth provider. It is free for others at once, and
 //! its tokens are forgotten.
 
-use axum::extract::State;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::product_api::accounts::read;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 
 use crate::oauth_providers::{ProviderAccountPath, change};
 
@@ -25,12 +24,11 @@ pub const ROUTE: Route = Route::delete("auth-oauth-provider-delete", "/api/v1/oa
     ]);
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { path, .. }: Input<Ignored, Nothing, ProviderAccountPath>,
 ) -> Result<Json<Success>, Error> {
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ProviderAccountNotFound);
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    change(&app, &access, row, missing, |user| user.remove_account(path.provider_id)).await?;
+    change(&access, row, missing, |user| user.remove_account(path.provider_id)).await?;
     Ok(Json(SUCCESS))
 }

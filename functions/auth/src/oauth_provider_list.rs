@@ -5,10 +5,11 @@ use serde::Serialize;
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Named, Route};
 use shared::model::provider_account::ProviderAccountRead;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
 use shared::product_api::accounts::read;
+use shared::product_api::error::Error;
 use shared::product_api::input::Ignored;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-providers")

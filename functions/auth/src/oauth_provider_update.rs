@@ -1,17 +1,17 @@
 //! `PATCH /api/v1/oauth-providers/{user_id}/{provider_id}`: changes what an account at an OAuth provider is good for; a server also says
 //! which account it is.
 
-use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
+use shared::level::Level;
 use shared::model::email::Email;
 use shared::model::provider_account::{AccountPatch, ProviderAccountRead};
-use shared::product_api::access::Level;
+use shared::problem::Problems;
 use shared::product_api::accounts::read;
-use shared::product_api::input::{Nothing, Problems};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::input::Nothing;
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::oauth_providers::{AccountId, ProviderAccountPath, change};
@@ -48,14 +48,13 @@ pub struct UpdateProviderAccount {
 }
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { body, path, .. }: Input<UpdateProviderAccount, Nothing, ProviderAccountPath>,
 ) -> Result<Json<ProviderAccountRead>, Error> {
     for (field, is_given) in [("email", body.email.is_some()), ("account_id", body.account_id.is_some())] {
         if is_given && access.level < Level::Server {
             let problem = Problems::one(&format!("body.{field}"), "may be set with server access only");
-            return Err(problem.into_error("PATCH", ROUTE.path).into());
+            return Err(ROUTE.schema_error(&problem).into());
         }
     }
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ProviderAccountNotFound);
@@ -66,7 +65,7 @@ pub async fn handle(
         allow_sign_in: body.allow_sign_in,
         allow_connected_accounts: body.allow_connected_accounts,
     };
-    let user = change(&app, &access, row, missing, |user| user.change_account(path.provider_id, patch.clone())).await?;
+    let user = change(&access, row, missing, |user| user.change_account(path.provider_id, patch.clone())).await?;
     let account = user.provider_account(path.provider_id).ok_or(KnownError::ProviderAccountNotFound)?;
     Ok(Json(ProviderAccountRead::of(user_id, account, access.level)))
 }

@@ -1,14 +1,15 @@
 //! What the operations on a user's accounts at providers share: whose accounts a request is about, and how a change of them is written.
 
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
-use shared::App;
+use shared::level::Level;
 use shared::model::id::ProviderAccountId;
 use shared::model::provider_account::{Refused, is_account_id};
 use shared::model::user::{MAX_ACCOUNTS, User};
-use shared::product_api::access::{Level, UserRef};
+use shared::model::user_ref::UserRef;
+use shared::problem::rejected;
+use shared::product_api::Access;
 use shared::product_api::accounts::{With, change_as};
-use shared::product_api::input::rejected;
-use shared::product_api::{Access, Error, KnownError};
+use shared::product_api::error::{Error, KnownError};
 use shared::store::users::UserRow;
 use utoipa::ToSchema;
 
@@ -36,14 +37,13 @@ impl<E: DeserializeError> Deserr<E> for AccountId {
 /// Changes the accounts of a user, with their claims. `missing` is the error when there is no such user any more. A client does not take
 /// its user's last way to sign in.
 pub(crate) async fn change<L>(
-    app: &App,
     access: &Access<L>,
     row: UserRow,
     missing: KnownError,
     change: impl Fn(&mut User) -> Result<(), Refused>,
 ) -> Result<User, Error> {
-    access.check_fresh(app)?;
-    let changed = change_as(app, access, row, missing, |user| {
+    access.check_fresh()?;
+    let changed = change_as(access, row, missing, |user| {
         let before = user.clone();
         change(user).map_err(refusal)?;
         if access.level < Level::Server {

@@ -18,14 +18,16 @@ use shared::model::limit::{Limit, Rule};
 use shared::model::project::{ApiKey, KeyKind, Project};
 use shared::model::redirect::RedirectUrl;
 use shared::model::trail::{self, Actor};
+use shared::problem::Problems;
 use shared::product_api::access::NO_KEY;
-use shared::product_api::input::Problems;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::oauth_error::OauthErrorCode;
-use shared::product_api::{Access, Client, Error, Input, KnownError, limits};
+use shared::product_api::{Access, Client, Input, limits};
 use shared::store::authorizations::{AuthorizationCode, code_key};
-use shared::store::projects::{ProjectRow, api_key_key, project_key};
+use shared::store::keys::{api_key_key, project_key, user_key};
+use shared::store::projects::ProjectRow;
 use shared::store::sessions::{TokenClaim, token_key};
-use shared::store::users::{UserRow, user_key};
+use shared::store::users::UserRow;
 use shared::store::{Items, Key, record};
 use strum::{EnumString, VariantNames};
 use utoipa::ToSchema;
@@ -100,7 +102,7 @@ impl IntoResponse for TokenError {
             Self::Refused(error) => error.into_response(),
             Self::UnsupportedGrantType => {
                 let accepted = format!("must be one of {}", TokenGrant::VARIANTS.join(", "));
-                let error = Problems::one("body.grant_type", accepted).into_error("POST", ROUTE.path);
+                let error = ROUTE.schema_error(&Problems::one("body.grant_type", accepted));
                 let mut response = error.into_response();
                 response.extensions_mut().insert(OauthErrorCode::UnsupportedGrantType);
                 response
@@ -187,7 +189,7 @@ enum Grant {
 impl TokenRequest {
     fn grant(&self) -> Result<Grant, TokenError> {
         let grant_type = self.grant_type.parse().map_err(|_| TokenError::UnsupportedGrantType)?;
-        let missing = |name: &str| Problems::one(&format!("body.{name}"), "is required").into_error("POST", ROUTE.path);
+        let missing = |name: &str| ROUTE.schema_error(&Problems::one(&format!("body.{name}"), "is required"));
         let text = |name: &str, value: &Option<String>| value.clone().ok_or_else(|| missing(name));
         Ok(match grant_type {
             TokenGrant::RefreshToken => Grant::Refresh(text("refresh_token", &self.refresh_token)?.into()),

@@ -1,13 +1,13 @@
 //! The password of a signed-in user, given once more: to replace it, or as a fresh proof.
 
 use shared::App;
-use shared::crypto::password::Verdict;
+use shared::crypto::password::Password;
+use shared::crypto::password::hash::Verdict;
 use shared::model::id::ProjectId;
-use shared::model::password::Password;
 use shared::model::trail::Event;
 use shared::model::user::User;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::limits::Failures;
-use shared::product_api::{Error, KnownError};
 use shared::store::users::Guess;
 
 /// Checks the password, and counts a wrong one. The write that follows from it is conditional on what the failures still allow.

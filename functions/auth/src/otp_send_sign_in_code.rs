@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use serde::Serialize;
+use shared::clock::after;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use shared::http::{Json, Named, Route};
 use shared::mail::code;
@@ -12,13 +13,13 @@ use shared::model::limit::Limit;
 use shared::model::outbox::Builtin;
 use shared::model::project::ProjectConfig;
 use shared::model::redirect::RedirectUrl;
-use shared::model::session::after;
 use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::User;
 use shared::product_api::accounts::admit;
 use shared::product_api::bot_challenge::Check;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::limits::recipient;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store::users::EmailClaim;
 use shared::{App, guarded_body};
 use utoipa::ToSchema;
@@ -61,7 +62,7 @@ pub async fn handle(
     if !access.project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }
-    let claim = access.first_look.email_claim(project, &body.email).await?;
+    let claim = access.prefetched.email_claim(project, &body.email).await?;
     may_sign_in(&access.project.config, claim.as_ref())?;
     access.project.redirects().check(&body.callback_url)?;
     let now = app.clock.now();
@@ -71,7 +72,7 @@ pub async fn handle(
         user.add_primary_email(&app.entropy, body.email.clone(), true);
         admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
     }
-    let admitted = Check::of(&app, &access, Guarded::SendSignInCode).admit(body.presented()).await?;
+    let admitted = Check::of(&access, Guarded::SendSignInCode).admit(body.presented()).await?;
     let stored = StoredCode {
         purpose: Purpose::SignIn,
         email: body.email,
@@ -81,7 +82,7 @@ pub async fn handle(
         expires_at: after(now, Purpose::SignIn.life()),
         used: false,
     };
-    let recipient = recipient(&app, &access, &stored.email).await?;
+    let recipient = recipient(&access, &stored.email).await?;
     let (code, writes) = code::writes(&app, project, recipient, &stored, Builtin::SignIn, &body.callback_url, now)?;
     admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(Sent { nonce: code.nonce() }))

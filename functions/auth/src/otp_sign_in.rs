@@ -20,10 +20,11 @@ use shared::model::trail::Event;
 use shared::model::user::User;
 use shared::product_api::accounts::{admit, redeemed};
 use shared::product_api::code_access::{CodeAccess, SignInCode};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store::accounts::Outcome;
-use shared::store::users::{EmailClaim, UserRow};
-use shared::store::{self, Write, codes, users};
+use shared::store::users::{self, EmailClaim, UserRow};
+use shared::store::{self, Write, codes, keys};
 use utoipa::ToSchema;
 
 use crate::otp_send_sign_in_code::may_sign_in;
@@ -115,7 +116,7 @@ impl Account {
     /// One round trip when the account is the one that the code was sent to.
     async fn of(app: &App, project: &ProjectId, stored: &StoredCode) -> Result<Self, store::Error> {
         let claim_key = users::email_claim_key(project, &stored.email);
-        let user_key = stored.user_id.map(|id| users::user_key(project, id));
+        let user_key = stored.user_id.map(|id| keys::user_key(project, id));
         let mut items = app.store.get_many([Some(claim_key.clone()), user_key.clone()].into_iter().flatten()).await?;
         let claim: Option<EmailClaim> = items.entity(&claim_key)?;
         let sent_to = user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?;

@@ -8,8 +8,9 @@ use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::Code;
 use shared::model::limit::Limit;
+use shared::product_api::Input;
 use shared::product_api::code_access::{CodeAccess, ResetCode};
-use shared::product_api::{Error, Input, KnownError};
+use shared::product_api::error::{Error, KnownError};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-check-reset-code", "/api/v1/auth/password/reset/check-code")

@@ -7,6 +7,7 @@
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
+use shared::crypto::password::Password;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::mail::code::account_claimed;
@@ -14,12 +15,13 @@ use shared::mail::notice;
 use shared::model::code::{Code, Purpose, Rejected};
 use shared::model::limit::Limit;
 use shared::model::ownership::Proof;
-use shared::model::password::Password;
+use shared::model::password;
+use shared::product_api::Input;
 use shared::product_api::accounts::{With, change_read, redeemed};
 use shared::product_api::code_access::{CodeAccess, ResetCode};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::limits::Failures;
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Error, Input, KnownError};
 use shared::store::codes;
 use utoipa::ToSchema;
 
@@ -59,7 +61,7 @@ pub async fn handle(
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
     let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
-    body.password.check(&access.access.project, row.user.addresses())?;
+    password::check(&body.password, &access.access.project, row.user.addresses())?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
     let failures = Failures::of(&app, project, stored.email.as_str());
     let result = change_read(&app, project, row, KnownError::VerificationCodeNotFound, |user| {

@@ -7,6 +7,7 @@ use deserr::Deserr;
 use jiff::Timestamp;
 use serde::Serialize;
 use shared::App;
+use shared::clock::after;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use shared::http::{Json, Named, Route};
 use shared::mail::code;
@@ -16,9 +17,9 @@ use shared::model::id::UserId;
 use shared::model::limit::Limit;
 use shared::model::outbox::Builtin;
 use shared::model::redirect::RedirectUrl;
-use shared::model::session::after;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::limits::recipient;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/auth/password/send-reset-code")
@@ -54,12 +55,12 @@ pub async fn handle(
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
     access.project.redirects().check(&body.callback_url)?;
-    let claim = access.first_look.email_claim(project, &body.email).await?;
+    let claim = access.prefetched.email_claim(project, &body.email).await?;
     let now = app.clock.now();
     let exists = claim.is_some();
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
     let stored = stored(body.email, user_id, epoch, now);
-    let recipient = recipient(&app, &access, &stored.email).await?;
+    let recipient = recipient(&access, &stored.email).await?;
     let writes = if exists {
         code::writes(&app, project, recipient, &stored, Builtin::ResetPassword, &body.callback_url, now)?.1
     } else {

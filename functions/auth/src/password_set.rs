@@ -3,12 +3,14 @@
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
+use shared::crypto::password::Password;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
-use shared::model::password::Password;
+use shared::model::password;
 use shared::product_api::accounts::{With, change_as};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password/set")
@@ -41,13 +43,13 @@ pub async fn handle(
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
-    access.check_fresh(&app)?;
-    body.password.check(&access.project, row.user.addresses())?;
+    access.check_fresh()?;
+    password::check(&body.password, &access.project, row.user.addresses())?;
     if row.user.password.is_some() {
         return Err(KnownError::UserHasPassword.into());
     }
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
-    change_as(&app, &access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
+    change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         if user.password.is_some() {
             return Err(KnownError::UserHasPassword.into());
         }

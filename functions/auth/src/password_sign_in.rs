@@ -6,17 +6,18 @@
 use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
-use shared::crypto::password::Verdict;
+use shared::crypto::password::Password;
+use shared::crypto::password::hash::Verdict;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::model::email::Email;
 use shared::model::id::UserId;
 use shared::model::limit::Limit;
-use shared::model::password::Password;
 use shared::model::session::Amr;
-use shared::product_api::input::Problems;
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::limits::Failures;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store;
 use shared::store::users::{self, UserRow};
 use utoipa::ToSchema;
@@ -46,7 +47,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
     if body.email.trim().is_empty() {
-        return Err(Problems::one("body.email", "must not be empty").into_error("POST", ROUTE.path).into());
+        return Err(ROUTE.schema_error(&Problems::one("body.email", "must not be empty")).into());
     }
     let failures = Failures::of(&app, &access.project.id, &body.email);
     let ((), row) = futures_util::try_join!(failures.check(), find(&app, &access, &body.email))?;
@@ -82,7 +83,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
 async fn find(app: &App, access: &Access<Client>, email: &str) -> Result<Option<UserRow>, store::Error> {
     let project = &access.project.id;
     let claim = match Email::parse(email) {
-        Ok(email) => access.first_look.email_claim(project, &email).await?,
+        Ok(email) => access.prefetched.email_claim(project, &email).await?,
         Err(_) => None,
     };
     let nobody = UserId::from(uuid::Uuid::nil());

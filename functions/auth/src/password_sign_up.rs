@@ -2,23 +2,24 @@
 
 use axum::extract::State;
 use jiff::Timestamp;
+use shared::crypto::password::Password;
 use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::mail::code;
 use shared::model::bot_challenge::Guarded;
 use shared::model::email::Email;
 use shared::model::limit::Limit;
-use shared::model::password::Password;
 use shared::model::redirect::RedirectUrl;
 use shared::model::session::Amr;
 use shared::model::sign_up_rule::AuthMethod;
-use shared::model::trail;
 use shared::model::user::User;
+use shared::model::{password, trail};
 use shared::product_api::accounts::admit;
 use shared::product_api::bot_challenge::Check;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::limits::recipient;
 use shared::product_api::teams::welcome;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store::users::{self, EmailClaim};
 use shared::store::{self, Write};
 use shared::{App, guarded_body};
@@ -67,15 +68,15 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     if !config.sign_up_enabled {
         return Err(KnownError::SignUpNotEnabled.into());
     }
-    body.password.check(&access.project, [&body.email])?;
-    let admitted = Check::of(&app, &access, Guarded::SignUp).admit(body.presented()).await?;
+    password::check(&body.password, &access.project, [&body.email])?;
+    let admitted = Check::of(&access, Guarded::SignUp).admit(body.presented()).await?;
     let now = app.clock.now();
     let (mut user, version) = new_user(&app, &access, now);
     user.add_primary_email(&app.entropy, body.email.clone(), false);
     admit(config, &mut user, AuthMethod::Password, &access.place)?;
     let recipient = async {
         match &body.verification_callback_url {
-            Some(_) => recipient(&app, &access, &body.email).await,
+            Some(_) => recipient(&access, &body.email).await,
             None => Ok(None),
         }
     };

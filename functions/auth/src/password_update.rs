@@ -6,14 +6,16 @@ use deserr::Deserr;
 use http::HeaderMap;
 use secrecy::SecretString;
 use shared::App;
+use shared::crypto::password::Password;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::id::{SessionId, UserId};
-use shared::model::password::Password;
+use shared::model::password;
 use shared::product_api::accounts::{With, change_as};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::family::header;
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::old_password;
@@ -52,13 +54,13 @@ pub async fn handle(
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
-    access.check_fresh(&app)?;
-    body.new_password.check(&access.project, user.addresses())?;
+    access.check_fresh()?;
+    password::check(&body.new_password, &access.project, user.addresses())?;
     let proof = old_password::prove(&app, &access.project.id, user, &body.old_password);
     let (failures, kept) = futures_util::try_join!(proof, kept_session(&app, &access, &headers, user.id))?;
     let old = user.password.as_ref();
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
-    change_as(&app, &access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
+    change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         // Whoever changed the password meanwhile has not proved this one.
         if user.password.as_ref() != old {
             return Err(KnownError::PasswordConfirmationMismatch.into());

@@ -6,13 +6,15 @@ use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use shared::App;
+use shared::clock::after;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use shared::http::{Json, Named, Route};
-use shared::model::session::{MAX_LIFE, Session, after};
-use shared::product_api::access::UserRef;
+use shared::model::session::{MAX_LIFE, Session};
+use shared::model::user_ref::UserRef;
+use shared::problem::Problems;
 use shared::product_api::accounts::read;
-use shared::product_api::input::Problems;
-use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Input, Server};
 use shared::store::sessions;
 use utoipa::ToSchema;
 
@@ -54,7 +56,7 @@ pub async fn handle(
 ) -> Result<Json<CreatedSession>, Error> {
     let life = body.expires_in_millis.map_or(DEFAULT_LIFE, SignedDuration::from_millis);
     if !life.is_positive() || life > MAX_LIFE {
-        return Err(Problems::one("body.expires_in_millis", "must be from 1 to 31708800000").into_error("POST", ROUTE.path).into());
+        return Err(ROUTE.schema_error(&Problems::one("body.expires_in_millis", "must be from 1 to 31708800000")).into());
     }
     let project = &access.project;
     let id = access.user_id(body.user_id)?;

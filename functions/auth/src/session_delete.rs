@@ -7,12 +7,15 @@ use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, Query};
 use shared::http::{Json, Route};
+use shared::level::Level;
 use shared::model::id::SessionId;
 use shared::model::trail::Event;
-use shared::product_api::access::{Level, UserRef};
-use shared::product_api::input::{Ignored, Problems};
+use shared::model::user_ref::UserRef;
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::input::Ignored;
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete", "/api/v1/auth/sessions/{id}")
@@ -44,7 +47,7 @@ pub async fn handle(
     let user_id = match query.user_id {
         Some(user) => Some(access.user_id(user)?),
         None if access.level >= Level::Server => app.store.user_of_session(project, path.id).await?,
-        None => return Err(Problems::one("query.user_id", "is required").into_error("DELETE", ROUTE.path).into()),
+        None => return Err(ROUTE.schema_error(&Problems::one("query.user_id", "is required")).into()),
     };
     if access.user.as_ref().is_some_and(|user| user.session.id == path.id) {
         return Err(KnownError::CannotDeleteCurrentSession.into());

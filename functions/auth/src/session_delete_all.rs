@@ -1,15 +1,16 @@
 //! `DELETE /api/v1/auth/sessions`: ends all sessions of a user but the current one, and every code that was made until now.
 
-use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
-use shared::product_api::access::{Level, UserRef};
+use shared::level::Level;
+use shared::model::user_ref::UserRef;
+use shared::problem::Problems;
 use shared::product_api::accounts::{With, change_as, read};
-use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::input::{Ignored, Param};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/sessions")
@@ -31,14 +32,10 @@ pub struct EndQuery {
     include_current: Option<Param<bool>>,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { query, .. }: Input<Ignored, EndQuery>,
-) -> Result<Json<Success>, Error> {
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, EndQuery>) -> Result<Json<Success>, Error> {
     let user_id = match query.user_id {
         None if access.level >= Level::Server => {
-            return Err(Problems::one("query.user_id", "is required").into_error("DELETE", ROUTE.path).into());
+            return Err(ROUTE.schema_error(&Problems::one("query.user_id", "is required")).into());
         }
         user => access.user_id(user.unwrap_or(UserRef::Me))?,
     };
@@ -46,7 +43,7 @@ pub async fn handle(
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let current = access.user.as_ref().filter(|current| current.row.user.id == user_id).map(|current| current.session.id);
     let kept = current.filter(|_| !query.include_current.is_some_and(|include| include.0));
-    change_as(&app, &access, row, missing, |user| {
+    change_as(&access, row, missing, |user| {
         user.end_sessions(kept);
         Ok(With::default())
     })

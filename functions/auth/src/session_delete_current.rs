@@ -5,8 +5,9 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem};
 use shared::http::{Json, Route};
 use shared::model::trail::Event;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 
 pub const ROUTE: Route = Route::delete("auth-session-delete-current", "/api/v1/auth/sessions/current")
     .summary("Signs out: ends the session of the access token")

@@ -6,15 +6,17 @@ use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Named, Route};
+use shared::level::Level;
 use shared::model::id::{SessionId, UserId};
 use shared::model::place::Place;
 use shared::model::session::Session;
-use shared::product_api::access::{Level, UserRef};
+use shared::model::user_ref::UserRef;
+use shared::problem::Problems;
 use shared::product_api::accounts::read;
-use shared::product_api::cursor;
-use shared::product_api::input::{Ignored, Param, Problems};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::input::{Ignored, Param};
 use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input, cursor};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions")
@@ -73,7 +75,7 @@ pub async fn handle(
     let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
     let user_id = match query.user_id {
         None if access.level >= Level::Server => {
-            return Err(Problems::one("query.user_id", "is required").into_error("GET", ROUTE.path).into());
+            return Err(ROUTE.schema_error(&Problems::one("query.user_id", "is required")).into());
         }
         user => access.user_id(user.unwrap_or(UserRef::Me))?,
     };

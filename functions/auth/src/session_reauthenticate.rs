@@ -10,18 +10,19 @@ use axum::extract::State;
 use deserr::Deserr;
 use jiff::Timestamp;
 use shared::App;
+use shared::crypto::password::Password;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose, Rejected};
 use shared::model::limit::Limit;
-use shared::model::password::Password;
 use shared::model::session::Amr;
 use shared::model::trail::Event;
+use shared::problem::Problems;
 use shared::product_api::current_user::CurrentUser;
-use shared::product_api::input::Problems;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::limits::Failures;
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store::{self, Write, codes, sessions, users};
 use utoipa::ToSchema;
 
@@ -79,7 +80,7 @@ pub async fn handle(
         (None, None, Some(code)) => by_code(&app, &access, current, code).await?,
         _ => {
             let problem = Problems::one("body", "must have one of password, totp and code");
-            return Err(problem.into_error("POST", ROUTE.path).into());
+            return Err(ROUTE.schema_error(&problem).into());
         }
     };
     let mut writes = proof.writes;

@@ -8,9 +8,10 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::limit::Limit;
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::family::header;
-use shared::product_api::input::Problems;
-use shared::product_api::{Access, Client, Error, Input, KnownError, limits};
+use shared::product_api::{Access, Client, Input, limits};
 use utoipa::ToSchema;
 
 use crate::tokens::refresh;
@@ -31,7 +32,7 @@ pub struct Refreshed {
 
 pub async fn handle(State(app): State<App>, headers: HeaderMap, access: Access<Client>, _: Input) -> Result<Json<Refreshed>, Error> {
     let Some(token) = header(&headers, "refresh-token")? else {
-        return Err(Problems::one("headers.x-service-refresh-token", "is required").into_error("POST", ROUTE.path).into());
+        return Err(ROUTE.schema_error(&Problems::one("headers.x-service-refresh-token", "is required")).into());
     };
     let (project, token) = (&access.project.id, SecretString::from(token.to_owned()));
     let Some(claim) = app.store.token_claim(project, &token).await? else {

@@ -8,8 +8,10 @@ use shared::model::limit::Rule;
 use shared::model::place::Place;
 use shared::model::project::Project;
 use shared::model::session::{Amr, Session};
+use shared::model::token::Subject;
 use shared::model::user::User;
-use shared::product_api::{Error, KnownError, limits};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::limits;
 use shared::store::authorizations::AuthorizationCode;
 use shared::store::sessions::{self, TokenClaim};
 use shared::store::{self, Write};
@@ -66,7 +68,7 @@ impl NewSession {
 
 /// An access token of a session.
 pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &Session) -> String {
-    let subject = user.subject(&project.id, &project.config, session.id);
+    let subject = Subject::of(&user, &project.id, &project.config, session.id);
     app.signer.sign(&subject, app.clock.now(), app.settings.access_token_life)
 }
 

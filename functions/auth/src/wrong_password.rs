@@ -10,8 +10,9 @@ use shared::mail::notice::{entry, facts};
 use shared::model::outbox::Builtin;
 use shared::model::trail::Event;
 use shared::model::user::{MAX_WRONG_PASSWORDS, User};
+use shared::product_api::error::Error;
 use shared::product_api::limits::Failures;
-use shared::product_api::{Access, Client, Error};
+use shared::product_api::{Access, Client};
 use shared::store::users::Guess;
 
 /// Counts a wrong password for the user who has the address, if anybody has it.

@@ -4,7 +4,8 @@ use axum::extract::State;
 use serde::Serialize;
 use shared::App;
 use shared::http::{Json, Route};
-use shared::product_api::{Error, Input};
+use shared::product_api::Input;
+use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("edge-backend-urls", "/api/v1/internal/backend-urls")

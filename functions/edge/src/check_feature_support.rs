@@ -4,7 +4,8 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::{Route, Text};
-use shared::product_api::{Error, Input};
+use shared::product_api::Input;
+use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("edge-check-feature-support", "/api/v1/check-feature-support")

@@ -6,7 +6,8 @@ use semver::{Comparator, Op, Version};
 use serde::Serialize;
 use shared::App;
 use shared::http::{Json, Route};
-use shared::product_api::{Error, Input};
+use shared::product_api::Input;
+use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("edge-check-version", "/api/v1/check-version")
@@ -32,7 +33,7 @@ impl<E: deserr::DeserializeError> Deserr<E> for ClientVersion {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
         let version = Version::parse(text.trim());
-        version.map(Self).map_err(|_| shared::product_api::input::rejected("must be a version such as 1.2.3", location))
+        version.map(Self).map_err(|_| shared::problem::rejected("must be a version such as 1.2.3", location))
     }
 }
 

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use shared::content_api::Problem;
 use shared::http::{Page, escape_html};
-use shared::product_api::KnownError;
+use shared::product_api::error::KnownError;
 
 /// Where the page is.
 pub(crate) const PATH: &str = "/docs/errors";

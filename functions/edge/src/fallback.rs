@@ -10,7 +10,8 @@ use http::{HeaderValue, Method, header};
 use shared::App;
 use shared::content_api::Problem;
 use shared::http::{Interface, Register, Route, Signature, Verb, fallback_router};
-use shared::product_api::{KnownError, preflight};
+use shared::product_api::error::KnownError;
+use shared::product_api::preflight;
 use tower::ServiceExt as _;
 
 use crate::error_page;

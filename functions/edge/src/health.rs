@@ -4,7 +4,7 @@ use axum::extract::State;
 use serde::Serialize;
 use shared::App;
 use shared::http::{Json, Route};
-use shared::product_api::Error;
+use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("edge-health", "/health").summary("Says that the service answers").without_secret();

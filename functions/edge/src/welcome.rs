@@ -8,7 +8,8 @@ use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Route, Text};
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Client, Input};
 
 pub const ROUTE: Route =
     Route::get("edge-welcome", "/api/v1").summary("Says how the request is authenticated").without_secret().table(&[BatchGetItem]);

@@ -4,12 +4,12 @@
 use axum::extract::State;
 use jiff::SignedDuration;
 use serde::Serialize;
-use shared::App;
+use shared::clock::after;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use shared::http::{Json, Route};
-use shared::model::session::after;
-use shared::product_api::{Access, Error, Input, KnownError, Server};
-use shared::store;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Input, Server};
+use shared::{App, store};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("emails-capacity-boost", "/api/v1/emails/capacity-boost")

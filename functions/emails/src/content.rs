@@ -3,12 +3,14 @@
 use serde_json::{Map, Value};
 use shared::App;
 use shared::mail::builtin;
+use shared::model::category::Category;
 use shared::model::id::{DocumentId, ProjectId};
 use shared::model::mail_document::{DocumentKind, MailDocument};
-use shared::model::outbox::{Category, CreatedWith, Source};
+use shared::model::outbox::{CreatedWith, Source};
 use shared::model::theme::Theme;
-use shared::product_api::input::Problems;
-use shared::product_api::{Access, Error, Server};
+use shared::problem::Problems;
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Server};
 use shared::store::mail_documents::{DocumentRow, document_key};
 use uuid::Uuid;
 
@@ -30,7 +32,7 @@ enum Origin {
 }
 
 fn invalid(path: &str, message: &str) -> Error {
-    Problems::one(path, message).into_error("POST", ROUTE.path).into()
+    ROUTE.schema_error(&Problems::one(path, message)).into()
 }
 
 impl Origin {

@@ -6,7 +6,8 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::delivery::{BASE_PER_HOUR, DeliveryCapacity, DeliveryStats};
-use shared::product_api::{Access, Error, Input, Server};
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Input, Server};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("emails-delivery-info", "/api/v1/emails/delivery-info")

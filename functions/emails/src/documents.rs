@@ -3,14 +3,15 @@
 use deserr::Deserr;
 use serde::Serialize;
 use shared::App;
-use shared::http::Json;
+use shared::http::{Json, Route};
 use shared::mail::builtin;
+use shared::model::category::Category;
 use shared::model::id::DocumentId;
 use shared::model::mail_document::{DocumentKind, DocumentLine, DocumentPatch, MAX_DOCUMENTS, MailDocument, NewDocument};
-use shared::model::outbox::Category;
 use shared::model::theme::Theme;
-use shared::product_api::input::Problems;
-use shared::product_api::{Access, Admin, Error, KnownError};
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Admin};
 use shared::store::mail_documents::DocumentRow;
 use shared::store::{self, Store};
 use utoipa::ToSchema;
@@ -77,10 +78,10 @@ fn not_found(kind: DocumentKind) -> KnownError {
 }
 
 /// The theme that a document names exists.
-async fn check_theme(app: &App, access: &Access<Admin>, theme: Option<Uuid>, method: &str, path: &str) -> Result<(), Error> {
+async fn check_theme(app: &App, access: &Access<Admin>, theme: Option<Uuid>, route: &Route) -> Result<(), Error> {
     match theme {
         Some(id) if !app.store.has_theme(&access.project.id, id).await? => {
-            Err(Problems::one("body.theme_id", "must be the id of a theme").into_error(method, path).into())
+            Err(route.schema_error(&Problems::one("body.theme_id", "must be the id of a theme")).into())
         }
         _ => Ok(()),
     }
@@ -92,11 +93,11 @@ pub(crate) async fn create_from(
     access: &Access<Admin>,
     kind: DocumentKind,
     body: NewDocument,
-    path: &str,
+    route: &Route,
 ) -> Result<Json<CreatedDocument>, Error> {
-    check_theme(app, access, body.theme_id(), "POST", path).await?;
+    check_theme(app, access, body.theme_id(), route).await?;
     let document = body.into_document(DocumentId::from(app.entropy.uuid()), app.clock.now());
-    create(app, access, kind, document.map_err(|problems| problems.into_error("POST", path))?).await
+    create(app, access, kind, document.map_err(|problems| route.schema_error(&problems))?).await
 }
 
 pub(crate) async fn create(
@@ -122,7 +123,7 @@ pub(crate) async fn list(app: &App, access: &Access<Admin>, kind: DocumentKind) 
 }
 
 pub(crate) async fn read(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<MailDocument, Error> {
-    Ok(row(&access.first_look, access, kind, id).await?.document)
+    Ok(row(&access.prefetched, access, kind, id).await?.document)
 }
 
 async fn row(table: &Store, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
@@ -138,10 +139,10 @@ pub(crate) async fn patch(
     kind: DocumentKind,
     id: DocumentId,
     body: &DocumentPatch,
-    path: &str,
+    route: &Route,
 ) -> Result<Json<Changed>, Error> {
-    check_theme(app, access, body.theme_id(), "PATCH", path).await?;
-    update(app, access, kind, id, path, |document| body.clone().apply(document, app.clock.now())).await
+    check_theme(app, access, body.theme_id(), route).await?;
+    update(app, access, kind, id, route, |document| body.clone().apply(document, app.clock.now())).await
 }
 
 /// Changes a document by a rule. One of ours becomes one of the project's.
@@ -150,13 +151,13 @@ pub(crate) async fn update(
     access: &Access<Admin>,
     kind: DocumentKind,
     id: DocumentId,
-    path: &str,
+    route: &Route,
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<Json<Changed>, Error> {
-    let mut table = &access.first_look;
+    let mut table = &access.prefetched;
     for _ in 0..TRIES {
         let DocumentRow { document, version } = row(table, access, kind, id).await?;
-        let changed = rule(document).map_err(|problems| problems.into_error("PATCH", path))?;
+        let changed = rule(document).map_err(|problems| route.schema_error(&problems))?;
         match app.store.write_mail_document(&access.project.id, kind, &changed, version).await {
             Ok(()) => return Ok(Json(CHANGED)),
             Err(store::Error::Conflict(_)) => table = &app.store,

@@ -5,8 +5,9 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::model::mail_document::{DocumentKind, DocumentPatch};
+use shared::product_api::error::Error;
 use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::{Access, Admin, Input};
 
 use crate::documents::{Changed, DocumentPath, patch};
 
@@ -21,5 +22,5 @@ pub async fn handle(
     access: Access<Admin>,
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<Changed>, Error> {
-    patch(&app, &access, DocumentKind::Draft, path.id, &body, ROUTE.path).await
+    patch(&app, &access, DocumentKind::Draft, path.id, &body, &ROUTE).await
 }

@@ -6,12 +6,13 @@ use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
-use shared::model::outbox::{OutboxEntry, SimpleStatus, Status};
+use shared::model::outbox::OutboxEntry;
+use shared::model::outbox_status::{SimpleStatus, Status};
 use shared::model::outbox_view::OutboxView;
-use shared::product_api::cursor;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Param};
 use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Error, Input, Server};
+use shared::product_api::{Access, Input, Server, cursor};
 use shared::store::outbox_list::{ListPosition, OutboxListing};
 use utoipa::ToSchema;
 

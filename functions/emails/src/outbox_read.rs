@@ -10,8 +10,9 @@ use shared::http::{Describe, Description, Json, Named, Route};
 use shared::model::id::{EmailId, ProjectId};
 use shared::model::outbox::OutboxEntry;
 use shared::model::outbox_view::OutboxView;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::product_api::{Access, Input, Server};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("emails-outbox-read", "/api/v1/emails/outbox/{id}")
@@ -69,6 +70,6 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, EntryPath>,
 ) -> Result<Entry, Error> {
     let project = &access.project.id;
-    let row = access.first_look.outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
+    let row = access.prefetched.outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
     Entry::of(&app, project, row.entry, row.version).await
 }

@@ -5,7 +5,6 @@
 
 use axum::extract::State;
 use http::{HeaderMap, header};
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::change::Change;
 use shared::http::{Named, Route};
@@ -14,9 +13,11 @@ use shared::model::mail_document::DocumentKind;
 use shared::model::outbox_patch::{OutboxPatch, Refused};
 use shared::model::outbox_work::MAX_BYTES;
 use shared::model::theme::ThemeId;
-use shared::product_api::input::{Nothing, Problems};
-use shared::product_api::{Access, Error, Input, KnownError, Server};
-use shared::store;
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::input::Nothing;
+use shared::product_api::{Access, Input, Server};
+use shared::{App, store};
 
 use crate::content::documents;
 use crate::outbox_read::{Entry, EntryPath, etag};
@@ -43,7 +44,7 @@ pub async fn handle(
             return Err(invalid("body.theme_id", "must be the id of a theme"));
         }
     }
-    let mut table = &access.first_look;
+    let mut table = &access.prefetched;
     for _ in 0..TRIES {
         let row = table.outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
         if !matches(&headers, row.version) {
@@ -63,7 +64,7 @@ pub async fn handle(
 }
 
 fn invalid(path: &str, message: &str) -> Error {
-    Problems::one(path, message).into_error("PATCH", ROUTE.path).into()
+    ROUTE.schema_error(&Problems::one(path, message)).into()
 }
 
 fn error(id: EmailId, refused: Refused) -> Error {

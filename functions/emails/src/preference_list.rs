@@ -4,11 +4,12 @@ use deserr::Deserr;
 use serde::Serialize;
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Named, Route};
-use shared::model::outbox::Category;
-use shared::product_api::access::UserRef;
+use shared::model::category::Category;
+use shared::model::user_ref::UserRef;
 use shared::product_api::accounts::read;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::preferences::Preference;

@@ -6,11 +6,13 @@ use deserr::Deserr;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, UpdateItem};
 use shared::http::{Json, Route};
+use shared::model::category::Category;
 use shared::model::id::CategoryId;
-use shared::model::outbox::Category;
-use shared::product_api::access::UserRef;
-use shared::product_api::input::{Nothing, Problems};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::model::user_ref::UserRef;
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::input::Nothing;
+use shared::product_api::{Access, Client, Input};
 use shared::store::{self, users};
 use utoipa::ToSchema;
 
@@ -46,7 +48,7 @@ pub async fn handle(
     let category = Category::ALL.into_iter().find(|category| category.id() == wanted).ok_or(KnownError::NotificationCategoryNotFound)?;
     if !body.enabled && !category.can_be_refused() {
         let problem = Problems::one("body.enabled", "must be true: mails of this kind are a part of using the account");
-        return Err(problem.into_error("PATCH", ROUTE.path).into());
+        return Err(ROUTE.schema_error(&problem).into());
     }
     match app.store.write(users::set_refused(&access.project.id, user, category, !body.enabled)?).await {
         Ok(()) => Ok(Json(Preference::new(category, body.enabled))),

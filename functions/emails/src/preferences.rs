@@ -1,7 +1,7 @@
 //! What the operations on notification preferences have in common.
 
 use serde::Serialize;
-use shared::model::outbox::Category;
+use shared::model::category::Category;
 use shared::model::user::User;
 use utoipa::ToSchema;
 use uuid::Uuid;

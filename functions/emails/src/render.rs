@@ -9,14 +9,16 @@ use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Route};
 use shared::mail::render::{Context, Job, ProjectContext, Sources, UserContext};
 use shared::mail::sandbox;
+use shared::model::category::Category;
 use shared::model::id::DocumentId;
 use shared::model::mail_document::{DocumentKind, HtmlSource, MailDocument, html_of};
-use shared::model::outbox::{Builtin, Category};
+use shared::model::outbox::Builtin;
 use shared::model::outbox_patch::Variables;
 use shared::model::project::Project;
 use shared::model::theme::Theme;
-use shared::product_api::input::Problems;
-use shared::product_api::{Access, Admin, Error, Input, KnownError};
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
 
 use crate::content::documents;
@@ -71,14 +73,14 @@ pub struct Preview {
 }
 
 fn invalid(path: &str, message: &str) -> Error {
-    Problems::one(path, message).into_error("POST", ROUTE.path).into()
+    ROUTE.schema_error(&Problems::one(path, message)).into()
 }
 
 pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body, .. }: Input<RenderEmail>) -> Result<Json<Preview>, Error> {
     if body.editable_markers == Some(true) {
         return Err(invalid("body.editable_markers", "must be false: there are no marks for an editor here"));
     }
-    let own = |problems: Problems| Error::from(problems.into_error("POST", ROUTE.path));
+    let own = |problems: Problems| Error::from(ROUTE.schema_error(&problems));
     let html = html_of(body.template_html_source, body.template_tsx_source).map_err(own)?;
     let own_theme = html_of(body.theme_html_source, body.theme_tsx_source).map_err(own)?;
     let variables = body.variables.map_or_else(|| examples(body.template_id), |variables| variables.0);

@@ -9,14 +9,16 @@ use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, PutItem, Query, UpdateItem};
 use shared::http::{Json, Route};
+use shared::model::category::Category;
 use shared::model::id::{BroadcastId, DocumentId, EmailId, ProjectId, UserId};
-use shared::model::outbox::{Category, NewEntry, OutboxEntry, Recipients};
+use shared::model::outbox::{NewEntry, OutboxEntry, Recipients};
 use shared::model::outbox_patch::{AtMillis, Variables};
 use shared::model::theme::Theme;
-use shared::product_api::input::Problems;
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::literal::True;
-use shared::product_api::{Access, Error, Input, KnownError, Server};
-use shared::store::users::user_key;
+use shared::product_api::{Access, Input, Server};
+use shared::store::keys::user_key;
 use shared::store::{self, Write, broadcasts, mail_documents, outbox};
 use utoipa::ToSchema;
 
@@ -82,7 +84,7 @@ const CHUNK: usize = 100;
 pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body, .. }: Input<SendEmail>) -> Result<Json<Accepted>, Error> {
     let project = &access.project.id;
     if body.user_ids.is_some() == body.all_users.is_some() {
-        return Err(Problems::one("body", "must have either user_ids or all_users").into_error("POST", ROUTE.path).into());
+        return Err(ROUTE.schema_error(&Problems::one("body", "must have either user_ids or all_users")).into());
     }
     let (content, user_ids) = tokio::join!(Content::of(&app, &access, &body), user_ids(&app, &access, &body));
     let (content, user_ids) = (content?, user_ids?);

@@ -5,7 +5,8 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::mail_document::{DocumentKind, NewDocument};
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Admin, Input};
 
 use crate::documents::{CreatedDocument, create_from};
 
@@ -19,5 +20,5 @@ pub async fn handle(
     access: Access<Admin>,
     Input { body, .. }: Input<NewDocument>,
 ) -> Result<Json<CreatedDocument>, Error> {
-    create_from(&app, &access, DocumentKind::Template, body, ROUTE.path).await
+    create_from(&app, &access, DocumentKind::Template, body, &ROUTE).await
 }

@@ -3,8 +3,9 @@
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Named, Route};
 use shared::model::mail_document::DocumentKind;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::{Access, Admin, Input};
 
 use crate::documents::{DocumentPath, DocumentView, read};
 

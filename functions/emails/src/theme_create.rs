@@ -6,7 +6,8 @@ use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::id::DocumentId;
 use shared::model::mail_document::{DocumentKind, NewTheme};
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Admin, Input};
 
 use crate::documents::{CreatedDocument, create};
 
@@ -21,6 +22,6 @@ pub async fn handle(
     Input { body, .. }: Input<NewTheme>,
 ) -> Result<Json<CreatedDocument>, Error> {
     let document = body.into_document(DocumentId::from(app.entropy.uuid()), app.clock.now());
-    let document = document.map_err(|problems| problems.into_error("POST", ROUTE.path))?;
+    let document = document.map_err(|problems| ROUTE.schema_error(&problems))?;
     create(&app, &access, DocumentKind::Theme, document).await
 }

@@ -5,8 +5,9 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::mail_document::DocumentKind;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::{Access, Admin, Input};
 
 use crate::documents::{Changed, DocumentPath, delete};
 

@@ -7,7 +7,8 @@ use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::id::DocumentId;
 use shared::model::mail_document::{DocumentKind, DocumentLine};
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
 
 use crate::documents::list;

@@ -5,8 +5,9 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::model::mail_document::{DocumentKind, ThemePatch};
+use shared::product_api::error::Error;
 use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::{Access, Admin, Input};
 
 use crate::documents::{Changed, DocumentPath, update};
 
@@ -22,5 +23,5 @@ pub async fn handle(
     Input { body, path, .. }: Input<ThemePatch, Nothing, DocumentPath>,
 ) -> Result<Json<Changed>, Error> {
     let now = app.clock.now();
-    update(&app, &access, DocumentKind::Theme, path.id, ROUTE.path, |theme| body.clone().apply(theme, now)).await
+    update(&app, &access, DocumentKind::Theme, path.id, &ROUTE, |theme| body.clone().apply(theme, now)).await
 }

@@ -7,10 +7,11 @@ use shared::http::Route;
 use shared::http::TableAction::{GetItem, UpdateItem};
 use shared::http::client::Caller;
 use shared::model::limit::{Limit, Rule};
+use shared::product_api::Input;
+use shared::product_api::error::Error;
 use shared::product_api::input::Ignored;
 use shared::product_api::limits::by_secret;
 use shared::product_api::link_page::{LinkPage, LinkQuery};
-use shared::product_api::{Error, Input};
 use shared::store::{self, record};
 
 use crate::unsubscribe_page::{done, find, used};

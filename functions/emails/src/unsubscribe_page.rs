@@ -3,9 +3,9 @@
 use shared::App;
 use shared::http::client::Caller;
 use shared::http::escape_html;
+use shared::model::category::Category;
 use shared::model::code::Code;
-use shared::model::outbox::Category;
-use shared::product_api::Error;
+use shared::product_api::error::Error;
 use shared::product_api::link_page::{self, LinkPage};
 use shared::store::links::{Link, Unsubscribe};
 

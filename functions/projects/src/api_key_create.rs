@@ -11,8 +11,9 @@ use shared::model::key_set::{KeySetBase, MAX_DESCRIPTION, NewKeys};
 use shared::model::line;
 use shared::model::outbox_patch::AtMillis;
 use shared::model::project::KeyKind;
-use shared::product_api::input::Problems;
-use shared::product_api::{Access, Admin, Error, Input, KnownError};
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Admin, Input};
 use shared::store::key_sets;
 use utoipa::ToSchema;
 
@@ -54,8 +55,8 @@ pub async fn handle(
     Input { body, .. }: Input<CreateApiKey>,
 ) -> Result<Json<CreatedApiKey>, Error> {
     let now = app.clock.now();
-    check_description(&body.description, "POST", ROUTE.path)?;
-    let problem = |field: &str, message: &str| Problems::one(field, message).into_error("POST", ROUTE.path);
+    check_description(&body.description, &ROUTE)?;
+    let problem = |field: &str, message: &str| ROUTE.schema_error(&Problems::one(field, message));
     if body.expires_at_millis.0 <= now {
         return Err(problem("body.expires_at_millis", "must be in the future").into());
     }
@@ -81,6 +82,6 @@ pub async fn handle(
 }
 
 /// Refuses a description that is no line, or too long.
-pub(crate) fn check_description(text: &str, method: &str, path: &str) -> Result<(), KnownError> {
-    line::check(text, 0..=MAX_DESCRIPTION).map_err(|error| Problems::one("body.description", error).into_error(method, path))
+pub(crate) fn check_description(text: &str, route: &Route) -> Result<(), KnownError> {
+    line::check(text, 0..=MAX_DESCRIPTION).map_err(|error| route.schema_error(&Problems::one("body.description", error)))
 }

@@ -6,7 +6,8 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::key_set::KeySetRead;
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("projects-api-key-list", "/api/v1/internal/api-keys")

@@ -5,8 +5,9 @@ use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Named, Route};
 use shared::model::id::KeySetId;
 use shared::model::key_set::KeySetRead;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Admin, Error, Input, KnownError};
+use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("projects-api-key-read", "/api/v1/internal/api-keys/{id}")
@@ -22,6 +23,6 @@ pub struct ApiKeyPath {
 }
 
 pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, ApiKeyPath>) -> Result<Json<KeySetRead>, Error> {
-    let set = access.first_look.key_set(&access.project.id, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;
+    let set = access.prefetched.key_set(&access.project.id, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;
     Ok(Json(KeySetRead::of(&set)))
 }

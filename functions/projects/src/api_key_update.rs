@@ -6,9 +6,10 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::model::key_set::KeySetRead;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::Nothing;
 use shared::product_api::literal::True;
-use shared::product_api::{Access, Admin, Error, Input, KnownError};
+use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
 
 use crate::api_key_create::check_description;
@@ -39,9 +40,9 @@ pub async fn handle(
 ) -> Result<Json<KeySetRead>, Error> {
     let project = &access.project.id;
     if let Some(description) = &body.description {
-        check_description(description, "PATCH", ROUTE.path)?;
+        check_description(description, &ROUTE)?;
     }
-    let mut set = access.first_look.key_set(project, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;
+    let mut set = access.prefetched.key_set(project, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;
     let now = app.clock.now();
     if body.revoked.is_some() {
         app.store.revoke_key_set(project, &set, now).await?;

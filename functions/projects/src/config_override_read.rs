@@ -4,9 +4,10 @@ use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
-use shared::model::config::Config;
+use shared::model::config::settings::Config;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Error, Input, Server};
+use shared::product_api::{Access, Input, Server};
 
 use crate::config_overrides::{self, Documents, LevelPath, permit};
 use crate::config_read::ConfigString;

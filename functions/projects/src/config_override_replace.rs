@@ -5,11 +5,14 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::{Json, Route};
-use shared::model::config::{Config, Level};
+use shared::model::config::Level;
+use shared::model::config::settings::Config;
 use shared::model::metadata::Metadata;
-use shared::product_api::input::{Nothing, Problems};
+use shared::problem::Problems;
+use shared::product_api::error::Error;
+use shared::product_api::input::Nothing;
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Error, Input, Server};
+use shared::product_api::{Access, Input, Server};
 use utoipa::ToSchema;
 
 use crate::config_overrides::{self, Documents, LevelPath, parse, permit, refused, write};
@@ -38,9 +41,9 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     permit(&access, path.level)?;
     if path.level == Level::Branch && body.source.is_none() {
-        return Err(Problems::one("body.source", "is required for the branch").into_error("PUT", ROUTE.path).into());
+        return Err(ROUTE.schema_error(&Problems::one("body.source", "is required for the branch")).into());
     }
-    let wrong = |problems| refused(problems, "config_string", "PUT", ROUTE.path);
+    let wrong = |problems| refused(problems, "config_string", &ROUTE);
     let documents = Documents::of(&app, &access.project.id).await?;
     let mut config = Config::of(&access.project, &documents.own);
     config.clear(path.level);

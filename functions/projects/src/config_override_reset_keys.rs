@@ -5,10 +5,11 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::{Json, Route};
-use shared::model::config::Config;
+use shared::model::config::settings::Config;
+use shared::product_api::error::Error;
 use shared::product_api::input::Nothing;
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Error, Input, Server};
+use shared::product_api::{Access, Input, Server};
 use utoipa::ToSchema;
 
 use crate::config_overrides::{self, Documents, LevelPath, permit, refused, write};
@@ -31,7 +32,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<Keys, Nothing, LevelPath>,
 ) -> Result<Json<Success>, Error> {
     permit(&access, path.level)?;
-    let wrong = |problems| refused(problems, "keys", "POST", ROUTE.path);
+    let wrong = |problems| refused(problems, "keys", &ROUTE);
     let documents = Documents::of(&app, &access.project.id).await?;
     let mut config = Config::of(&access.project, &documents.own);
     body.keys.iter().try_for_each(|key| config.reset(path.level, key)).map_err(wrong)?;

@@ -4,10 +4,11 @@ use axum::extract::State;
 use deserr::Deserr;
 use shared::App;
 use shared::http::{Json, Route};
-use shared::model::config::Config;
+use shared::model::config::settings::Config;
+use shared::product_api::error::Error;
 use shared::product_api::input::Nothing;
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Error, Input, Server};
+use shared::product_api::{Access, Input, Server};
 use utoipa::ToSchema;
 
 use crate::config_overrides::{self, Documents, LevelPath, parse, permit, refused, write};
@@ -31,7 +32,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<ConfigValues, Nothing, LevelPath>,
 ) -> Result<Json<Success>, Error> {
     permit(&access, path.level)?;
-    let wrong = |problems| refused(problems, "config_override_string", "PATCH", ROUTE.path);
+    let wrong = |problems| refused(problems, "config_override_string", &ROUTE);
     let documents = Documents::of(&app, &access.project.id).await?;
     let mut config = Config::of(&access.project, &documents.own);
     parse(&body.config_override_string).and_then(|values| config.merge(path.level, values)).map_err(wrong)?;

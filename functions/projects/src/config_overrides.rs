@@ -5,13 +5,17 @@ use std::collections::HashMap;
 use deserr::Deserr;
 use serde_json::{Map, Value};
 use shared::App;
+use shared::http::Route;
 use shared::http::TableAction::{self, BatchGetItem, DeleteItem, PutItem, Query, UpdateItem};
 use shared::mail::builtin;
-use shared::model::config::{self, Config, DocumentChange, Level, MailDocuments};
+use shared::model::config::settings::Config;
+use shared::model::config::{self, DocumentChange, Level, MailDocuments};
 use shared::model::id::{DocumentId, ProjectId};
 use shared::model::mail_document::{DocumentKind, MAX_DOCUMENTS};
-use shared::product_api::input::Problems;
-use shared::product_api::{Access, Error, KnownError, Server};
+use shared::problem::Problems;
+use shared::product_api::context::Context;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Server};
 use shared::store::mail_documents::{ConfigError, DocumentRow, DocumentWrite, MAX_CHANGES};
 use utoipa::ToSchema;
 
@@ -30,7 +34,7 @@ pub(crate) const CHANGE: [TableAction; 5] = [BatchGetItem, DeleteItem, PutItem, 
 
 /// A server may do with the branch what an administrator may do with every level.
 pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownError> {
-    if level == Level::Branch || access.level == shared::product_api::access::Level::Admin {
+    if level == Level::Branch || access.level == shared::level::Level::Admin {
         return Ok(());
     }
     Err(KnownError::InsufficientAccessType { actual_access_type: access.level.name().to_owned(), allowed_access_types: vec!["admin"] })
@@ -75,8 +79,9 @@ pub(crate) async fn write(
     config: &Config,
     documents: &Documents,
 ) -> Result<Result<(), Problems>, Error> {
+    let Context { project, project_version, .. } = access.into_context();
     let deployment = app.deployment();
-    let changed = match config::read(config, access.project, &documents.own, &deployment, app.clock.now()) {
+    let changed = match config::read(config, project, &documents.own, &deployment, app.clock.now()) {
         Ok(changed) => changed,
         Err(problems) => return Ok(Err(problems)),
     };
@@ -85,7 +90,7 @@ pub(crate) async fn write(
         return Ok(Err(Problems::one("emails", message)));
     }
     let writes: Vec<DocumentWrite> = changed.documents.into_iter().map(|change| documents.write(change)).collect();
-    match app.store.update_configuration(&changed.project, access.project_version, &writes).await {
+    match app.store.update_configuration(&changed.project, project_version, &writes).await {
         Ok(()) => Ok(Ok(())),
         Err(ConfigError::TooManyDocuments) => Err(KnownError::TooManyEmailDocuments { max: MAX_DOCUMENTS }.into()),
         Err(ConfigError::Store(error)) => Err(error.into()),
@@ -93,6 +98,6 @@ pub(crate) async fn write(
 }
 
 /// What is wrong with the text in a field of the body.
-pub(crate) fn refused(problems: Problems, field: &str, method: &str, path: &str) -> Error {
-    problems.within(&format!("body.{field}")).into_error(method, path).into()
+pub(crate) fn refused(problems: Problems, field: &str, route: &Route) -> Error {
+    route.schema_error(&problems.within(&format!("body.{field}"))).into()
 }

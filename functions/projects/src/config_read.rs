@@ -5,8 +5,9 @@ use serde::Serialize;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
-use shared::model::config::Config;
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::model::config::settings::Config;
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
 
 use crate::config_overrides::Documents;

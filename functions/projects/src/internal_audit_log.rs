@@ -17,9 +17,11 @@ use shared::http::{Json, JsonLines, Route};
 use shared::model::id::UserId;
 use shared::model::trail::{Actor, Entry, Event};
 use shared::model::trail_view::AuditEntry;
-use shared::product_api::input::{Ignored, Param, Problems};
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::input::{Ignored, Param};
 use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Admin, Error, Input, KnownError, cursor};
+use shared::product_api::{Access, Admin, Input, cursor};
 use shared::store::trail_list::TrailListing;
 use url::form_urlencoded::Serializer;
 use utoipa::ToSchema;
@@ -151,7 +153,7 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { query
 }
 
 fn check(query: &AuditQuery) -> Result<(), KnownError> {
-    let problem = |path: &str, message: &str| Err(Problems::one(path, message).into_error("GET", ROUTE.path));
+    let problem = |path: &str, message: &str| Err(ROUTE.schema_error(&Problems::one(path, message)));
     let is_name = |text: &str| {
         let is_of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(is_of_name)

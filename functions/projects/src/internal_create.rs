@@ -2,15 +2,15 @@
 //! yet: the user's access token opens it, and makes them.
 
 use axum::extract::State;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, PutItem, UpdateItem};
 use shared::http::{Created, Route};
 use shared::model::id::ProjectId;
 use shared::model::project_patch::NewProject;
 use shared::model::project_view::AdminProject;
-use shared::product_api::input::Problems;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
-use shared::store;
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Client, Input};
+use shared::{App, store};
 
 use crate::owners::owner;
 
@@ -28,7 +28,7 @@ pub async fn handle(
     let team = body.owner_team_id;
     let deployment = app.deployment();
     let project = body.create(ProjectId::from(app.entropy.uuid()), &deployment, app.clock.now());
-    let project = project.map_err(|error| Problems::one(&format!("body.{}", error.path), error.message).into_error("POST", ROUTE.path))?;
+    let project = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
     match app.store.create_owned_project(&project, team, user).await {
         Ok(()) => Ok(Created(AdminProject::of(&project, app.settings.development))),
         Err(store::Error::Conflict(_)) => {

@@ -5,13 +5,13 @@
 
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, PutItem};
 use shared::http::{Json, Route};
-use shared::product_api::input::Problems;
+use shared::problem::Problems;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Admin, Error, Input, KnownError};
-use shared::store;
+use shared::product_api::{Access, Admin, Input};
+use shared::{App, store};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::delete("projects-internal-current-delete", "/api/v1/internal/projects/current")
@@ -32,15 +32,15 @@ pub async fn handle(
     access: Access<Admin>,
     Input { body, .. }: Input<Option<DeleteProject>>,
 ) -> Result<Json<Success>, Error> {
-    let project = access.project;
+    let project = &access.project;
     let confirmed = body.and_then(|body| body.project_id);
     if confirmed.is_some_and(|id| id != project.id.as_str()) {
-        return Err(Problems::one("body.project_id", "must be the id of the project").into_error("DELETE", ROUTE.path).into());
+        return Err(ROUTE.schema_error(&Problems::one("body.project_id", "must be the id of the project")).into());
     }
     if project.id.is_internal() {
         return Err(KnownError::InternalProjectStays.into());
     }
-    match app.store.end_project(&project, app.clock.now()).await {
+    match app.store.end_project(project, app.clock.now()).await {
         Ok(()) => Ok(Json(SUCCESS)),
         Err(store::Error::Conflict(_)) => Err(KnownError::CurrentProjectNotFound { project_id: project.id.to_string() }.into()),
         Err(error) => Err(error.into()),

@@ -5,7 +5,8 @@ use shared::App;
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Route};
 use shared::model::project_view::AdminProject;
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Admin, Input};
 
 pub const ROUTE: Route = Route::get("projects-internal-current-read", "/api/v1/internal/projects/current")
     .summary("Reads the project with all its settings")

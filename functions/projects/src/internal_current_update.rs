@@ -7,8 +7,10 @@ use shared::http::change::Change;
 use shared::http::{Json, Route};
 use shared::model::project_patch::ProjectPatch;
 use shared::model::project_view::AdminProject;
-use shared::product_api::input::Problems;
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::problem::Problems;
+use shared::product_api::context::Context;
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Admin, Input};
 
 pub const ROUTE: Route = Route::patch("projects-internal-current-update", "/api/v1/internal/projects/current")
     .summary("Changes settings of the project")
@@ -20,10 +22,11 @@ pub async fn handle(
     Input { body, .. }: Input<ProjectPatch>,
 ) -> Result<Json<AdminProject>, Error> {
     check_theme(&app, &access, &body).await?;
+    let Context { project, project_version, .. } = access.into_context();
     let deployment = app.deployment();
-    let project = body.apply(access.project, &deployment);
-    let project = project.map_err(|error| Problems::one(&format!("body.{}", error.path), error.message).into_error("PATCH", ROUTE.path))?;
-    app.store.update_project(&project, access.project_version).await?;
+    let project = body.apply(project, &deployment);
+    let project = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
+    app.store.update_project(&project, project_version).await?;
     Ok(Json(AdminProject::of(&project, app.settings.development)))
 }
 
@@ -31,7 +34,7 @@ pub async fn handle(
 async fn check_theme(app: &App, access: &Access<Admin>, body: &ProjectPatch) -> Result<(), Error> {
     match body.config.as_ref().map(|config| &config.email_theme) {
         Some(Change::Set(theme)) if !app.store.has_theme(&access.project.id, theme.0).await? => {
-            Err(Problems::one("body.config.email_theme", "must be the id of a theme").into_error("PATCH", ROUTE.path).into())
+            Err(ROUTE.schema_error(&Problems::one("body.config.email_theme", "must be the id of a theme")).into())
         }
         _ => Ok(()),
     }

@@ -8,7 +8,8 @@ use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::id::TeamId;
 use shared::model::project_view::AdminProject;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::owners::{self, owner};

@@ -4,8 +4,9 @@
 use axum::extract::State;
 use shared::App;
 use shared::http::Route;
+use shared::product_api::Input;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Error, Input};
 
 use crate::jwks_read::{KeysElsewhere, ProjectPath};
 

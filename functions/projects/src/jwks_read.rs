@@ -10,8 +10,9 @@ use shared::App;
 use shared::http::TableAction::GetItem;
 use shared::http::{Describe, Description, Json, Route};
 use shared::model::id::ProjectId;
+use shared::product_api::Input;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Param};
-use shared::product_api::{Error, Input, KnownError};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{project_id}/.well-known/jwks.json")

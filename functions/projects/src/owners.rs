@@ -1,7 +1,9 @@
 //! Users of the project `internal`, who own projects through their teams.
 
-use shared::model::user::{RestrictedReason, User};
-use shared::product_api::{Access, Client, KnownError};
+use shared::model::restriction::RestrictedReason;
+use shared::model::user::User;
+use shared::product_api::error::KnownError;
+use shared::product_api::{Access, Client};
 
 /// The user of a request that is sent to the project `internal`. One who is anonymous or restricted owns nothing.
 pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {

@@ -5,8 +5,8 @@ use shared::model::code::Rejected;
 use shared::model::invitation::{Invitation, NotAcceptable};
 use shared::model::project::Project;
 use shared::model::user::User;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::teams::{join_refused, joining};
-use shared::product_api::{Error, KnownError};
 use shared::store::{self, invitations};
 
 /// Accepts an invitation. Whoever is a member already stays what it is.

@@ -7,9 +7,12 @@ use shared::http::Route;
 use shared::http::change::Change;
 use shared::model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refused, Scope};
 use shared::model::trail::TargetKind;
-use shared::product_api::input::{Param, Problems};
+use shared::problem::Problems;
+use shared::product_api::context::Context;
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::input::Param;
 use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Admin, Error, KnownError, cursor};
+use shared::product_api::{Access, Admin, cursor};
 use shared::store::{self, record};
 use utoipa::ToSchema;
 
@@ -108,7 +111,7 @@ pub(crate) fn list(
 
 fn check(description: Option<&str>, route: Route) -> Result<(), KnownError> {
     if description.is_some_and(|text| text.chars().count() > MAX_DESCRIPTION) {
-        return Err(Problems::one("body.description", "must have at most 256 characters").into_error(route.verb.name(), route.path));
+        return Err(route.schema_error(&Problems::one("body.description", "must have at most 256 characters")));
     }
     Ok(())
 }
@@ -158,7 +161,7 @@ pub(crate) async fn delete(app: &App, access: Access<Admin>, scope: Scope, id: P
 
 /// Changes the permissions of the project: decided again when somebody else changed the project meanwhile.
 async fn change<T>(app: &App, access: Access<Admin>, change: impl Fn(&mut Rbac) -> Result<T, Refused>) -> Result<T, Error> {
-    let (mut project, mut version) = (access.project, access.project_version);
+    let Context { mut project, project_version: mut version, .. } = access.into_context();
     for _ in 0..TRIES {
         let done = change(&mut project.config.rbac)?;
         match app.store.update_project(&project, version).await {

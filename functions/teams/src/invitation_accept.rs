@@ -4,14 +4,14 @@
 use axum::extract::State;
 use deserr::Deserr;
 use serde::Serialize;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::Code;
 use shared::model::limit::{Limit, Subject};
+use shared::product_api::Input;
 use shared::product_api::code_access::{CodeAccess, InvitationCode};
-use shared::product_api::{Error, Input, KnownError};
-use shared::store;
+use shared::product_api::error::{Error, KnownError};
+use shared::{App, store};
 use utoipa::ToSchema;
 
 use crate::accepting::accept;

@@ -7,11 +7,12 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::model::code::Rejected;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
 use shared::product_api::accounts::read;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::Ignored;
 use shared::product_api::teams::limited_to;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::accepting::accept;

@@ -6,8 +6,9 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::limit::Limit;
+use shared::product_api::Input;
 use shared::product_api::code_access::{CodeAccess, InvitationCode};
-use shared::product_api::{Error, Input};
+use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 use crate::invitation_accept::InvitationCodeBody;

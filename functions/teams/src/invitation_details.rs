@@ -2,15 +2,15 @@
 
 use axum::extract::State;
 use serde::Serialize;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::id::TeamId;
 use shared::model::limit::Limit;
+use shared::product_api::Input;
 use shared::product_api::code_access::{CodeAccess, InvitationCode};
+use shared::product_api::error::Error;
 use shared::product_api::teams::no_team;
-use shared::product_api::{Error, Input};
-use shared::store;
+use shared::{App, store};
 use utoipa::ToSchema;
 
 use crate::invitation_accept::InvitationCodeBody;

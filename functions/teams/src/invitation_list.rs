@@ -12,11 +12,12 @@ use shared::model::id::{InvitationId, TeamId, UserId};
 use shared::model::invitation::Invitation;
 use shared::model::permission::System;
 use shared::model::team::Team;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
 use shared::product_api::accounts::read;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::Ignored;
 use shared::product_api::teams::{enter, limited_to};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::paths::user_problem;
@@ -88,7 +89,7 @@ pub async fn handle(
 async fn to_team(app: &App, access: &Access<Client>, team: TeamId) -> Result<Vec<(Invitation, Team)>, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
     // Read beside the permission to do so, which decides first.
-    let entering = enter(&access.first_look, access, team, &[], &needed);
+    let entering = enter(&access.prefetched, access, team, &[], &needed);
     let (entered, invitations) = tokio::join!(entering, app.store.invitations_to(&access.project.id, team));
     let team = entered?.row.team;
     Ok(invitations?.into_iter().map(|invitation| (invitation, team.clone())).collect())

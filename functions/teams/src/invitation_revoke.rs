@@ -9,10 +9,11 @@ use shared::http::{Json, Route};
 use shared::model::code::Rejected;
 use shared::model::id::{InvitationId, TeamId};
 use shared::model::permission::System;
+use shared::product_api::error::Error;
 use shared::product_api::input::Ignored;
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::teams::enter;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::delete("teams-invitation-revoke", "/api/v1/team-invitations/{invitation_id}")
@@ -39,7 +40,7 @@ pub async fn handle(
     Input { query, path, .. }: Input<Ignored, RevokeQuery, InvitationPath>,
 ) -> Result<Json<Success>, Error> {
     let project = &access.project.id;
-    let entering = enter(&access.first_look, &access, query.team_id, &[], &[System::RemoveMembers]);
+    let entering = enter(&access.prefetched, &access, query.team_id, &[], &[System::RemoveMembers]);
     let (entered, invitation) = tokio::join!(entering, app.store.invitation(project, path.invitation_id));
     entered?;
     let invitation = invitation?.filter(|invitation| invitation.team_id == query.team_id).ok_or(Rejected::NotFound)?;

@@ -11,9 +11,10 @@ use shared::model::limit::Limit;
 use shared::model::permission::System;
 use shared::model::redirect::RedirectUrl;
 use shared::product_api::bot_challenge::Check;
+use shared::product_api::error::Error;
 use shared::product_api::limits::recipient;
 use shared::product_api::teams::enter;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::{Access, Client, Input};
 use shared::{App, guarded_body};
 use utoipa::ToSchema;
 
@@ -51,16 +52,16 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<SendInvitation>,
 ) -> Result<Json<SentInvitation>, Error> {
-    let entered = enter(&access.first_look, &access, body.team_id, &[], &[System::InviteMembers]).await?;
+    let entered = enter(&access.prefetched, &access, body.team_id, &[], &[System::InviteMembers]).await?;
     access.project.redirects().check(&body.callback_url)?;
     let team = &entered.row.team;
     let check = match &access.user {
-        Some(user) => Check::of_email(&app, &access, &user.row.user),
+        Some(user) => Check::of_email(&access, &user.row.user),
         // A server invites in nobody's name.
         None => Check::none(&app, &access.project, &access.place),
     };
     let admitted = check.admit(body.presented()).await?;
-    let recipient = recipient(&app, &access, &body.email).await?;
+    let recipient = recipient(&access, &body.email).await?;
     let (id, mut writes) = invitation::writes(&app, &access.project.id, recipient, team, &body.email, &body.callback_url)?;
     writes.extend(admitted.by_sender());
     admitted.beside(app.store.transact(writes)).await?;

@@ -8,13 +8,14 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::id::{TeamId, UserId};
+use shared::model::member_profile::MemberProfileView;
 use shared::model::permission::System;
-use shared::model::team_view::MemberProfileView;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Param};
 use shared::product_api::page::{self, Pagination};
 use shared::product_api::teams::{enter, limited_to};
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::{Access, Client, Input};
 use shared::store::memberships::MemberRow;
 use utoipa::ToSchema;
 
@@ -73,7 +74,7 @@ pub async fn handle(
     let list = format!("member-profiles/{team}");
     let after = paths::after(&app, project, &list, query.cursor.as_deref())?;
     let others: Vec<UserId> = user.into_iter().collect();
-    let entering = enter(&access.first_look, &access, team, &others, needed);
+    let entering = enter(&access.prefetched, &access, team, &others, needed);
     // Members are read beside the permission to do so, which decides first.
     let page = async {
         match user {

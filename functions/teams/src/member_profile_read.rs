@@ -5,11 +5,12 @@ use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Named, Route};
+use shared::model::member_profile::MemberProfileView;
 use shared::model::permission::System;
-use shared::model::team_view::MemberProfileView;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::teams::{enter, limited_to, no_member};
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::{Access, Client, Input};
 
 use crate::member_profiles::views;
 use crate::membership_delete::named;
@@ -34,7 +35,7 @@ pub async fn handle(
 ) -> Result<Json<MemberProfileView>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::ReadMembers] };
-    let entered = enter(&access.first_look, &access, team, &[user], needed).await?;
+    let entered = enter(&access.prefetched, &access, team, &[user], needed).await?;
     let profile = views(&app, &access, &entered.row.team, std::slice::from_ref(entered.member(user)?)).await?.pop();
     Ok(Json(profile.ok_or_else(|| no_member(team, user))?))
 }

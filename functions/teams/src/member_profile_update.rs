@@ -5,12 +5,13 @@ use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
+use shared::model::member_profile::MemberProfileView;
 use shared::model::profile_image::{NewImage, Owner, Upload};
 use shared::model::team::MemberProfilePatch;
-use shared::model::team_view::MemberProfileView;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::Nothing;
 use shared::product_api::teams::{enter, limited_to, no_member};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store::{self, memberships};
 
 use crate::member_profiles::view_of;
@@ -40,7 +41,7 @@ pub async fn handle(
     let (team, user, project) = (path.team_id, access.user_id(path.user_id)?, &access.project);
     let url = |digest: &_| Owner::from(team).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, |upload: &Upload| upload.digest_of_member(user), url);
-    let mut table = &access.first_look;
+    let mut table = &access.prefetched;
     for _ in 0..TRIES {
         let others = [user];
         let (entered, row) = tokio::join!(enter(table, &access, team, &others, &[]), table.user(&project.id, user));

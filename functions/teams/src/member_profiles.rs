@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use shared::App;
+use shared::level::Level;
 use shared::model::id::{TeamId, UserId};
+use shared::model::member_profile::{ClientMemberProfile, MemberProfileView, ServerMemberProfile};
 use shared::model::team::Team;
-use shared::model::team_view::{ClientMemberProfile, MemberProfileView, ServerMemberProfile};
 use shared::model::user_view::ServerUser;
-use shared::product_api::access::Level;
+use shared::product_api::Access;
+use shared::product_api::error::Error;
 use shared::product_api::teams::no_member;
-use shared::product_api::{Access, Error};
 use shared::store::memberships::MemberRow;
 use shared::store::users::UserRow;
 
@@ -17,7 +18,7 @@ use shared::store::users::UserRow;
 pub(crate) async fn views<L>(app: &App, access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<Vec<MemberProfileView>, Error> {
     let project = &access.project;
     let ids: Vec<UserId> = members.iter().map(|row| row.user_id).collect();
-    let users = access.first_look.users_by_id(&project.id, &ids).await?;
+    let users = access.prefetched.users_by_id(&project.id, &ids).await?;
     views_of(app, access, team, members, users).await
 }
 

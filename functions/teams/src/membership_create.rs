@@ -2,15 +2,15 @@
 
 use axum::extract::State;
 use serde::Serialize;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Created, Named, Route};
 use shared::model::id::{TeamId, UserId};
 use shared::product_api::accounts::read;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::teams::{join_refused, joining};
-use shared::product_api::{Access, Error, Input, KnownError, Server};
-use shared::store;
+use shared::product_api::{Access, Input, Server};
+use shared::{App, store};
 use utoipa::ToSchema;
 
 use crate::paths::MemberPath;

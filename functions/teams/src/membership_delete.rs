@@ -5,13 +5,15 @@ use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use shared::http::{Json, Named, Route};
+use shared::level::Level;
 use shared::model::id::UserId;
 use shared::model::permission::System;
-use shared::product_api::access::{Level, UserRef};
+use shared::model::user_ref::UserRef;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::teams::{enter, limited_to};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store::{self, memberships};
 
 use crate::paths::MemberPath;
@@ -38,7 +40,7 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::RemoveMembers] };
-    let mut table = &access.first_look;
+    let mut table = &access.prefetched;
     for _ in 0..TRIES {
         let entered = enter(table, &access, team, &[user], needed).await?;
         let writes = memberships::remove(&access.project.id, entered.member(user)?);

@@ -5,10 +5,11 @@ use shared::App;
 use shared::model::id::{TeamId, UserId};
 use shared::model::profile_image::{NewImage, Owner};
 use shared::model::project::Project;
-use shared::product_api::access::UserRef;
-use shared::product_api::input::Problems;
+use shared::model::user_ref::UserRef;
+use shared::problem::Problems;
+use shared::product_api::cursor;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::page::Pagination;
-use shared::product_api::{Error, KnownError, cursor};
 use shared::store::{self, Write, images};
 use utoipa::ToSchema;
 
@@ -29,7 +30,7 @@ pub struct MemberPath {
 
 /// The user whom a server names: it need not be there.
 pub(crate) fn user_problem(path: &str, message: &str, route: shared::http::Route) -> KnownError {
-    Problems::one(path, message).into_error(route.verb.name(), route.path)
+    route.schema_error(&Problems::one(path, message))
 }
 
 /// The member after whom a page of a team's members begins.

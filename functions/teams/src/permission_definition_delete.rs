@@ -5,9 +5,10 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::permission::Scope;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::{Access, Admin, Input};
 
 use crate::definitions::{PermissionPath, delete};
 

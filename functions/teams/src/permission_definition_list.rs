@@ -5,8 +5,9 @@ use shared::App;
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Route};
 use shared::model::permission::Scope;
+use shared::product_api::error::Error;
 use shared::product_api::input::Ignored;
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::{Access, Admin, Input};
 
 use crate::definitions::{DefinitionsQuery, PermissionDefinitions, list};
 

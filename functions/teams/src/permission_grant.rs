@@ -8,10 +8,11 @@ use shared::http::{Created, Named, Route};
 use shared::model::id::TeamId;
 use shared::model::permission::{PermissionId, Scope};
 use shared::model::team::TeamPermission;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::teams::{enter, no_member};
-use shared::product_api::{Access, Error, Input, Server};
+use shared::product_api::{Access, Input, Server};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("teams-permission-grant", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
@@ -44,7 +45,7 @@ pub async fn handle(
 ) -> Result<Created<TeamPermission>, Error> {
     let (team_id, user_id) = (path.team_id, access.user_id(path.user_id)?);
     let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Team)?;
-    enter(&access.first_look, &access, team_id, &[user_id], &[]).await?.member(user_id)?;
+    enter(&access.prefetched, &access, team_id, &[user_id], &[]).await?.member(user_id)?;
     if !app.store.grant(&access.project.id, team_id, user_id, &grant).await? {
         return Err(no_member(team_id, user_id).into());
     }

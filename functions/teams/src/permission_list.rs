@@ -10,11 +10,12 @@ use shared::http::{Json, Named, Route};
 use shared::model::id::TeamId;
 use shared::model::permission::PermissionId;
 use shared::model::team::{TeamPermission, permissions_of};
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Param};
 use shared::product_api::page::{self, Pagination};
 use shared::product_api::teams::{limited_to, no_team};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store::memberships::MemberRow;
 use utoipa::ToSchema;
 
@@ -72,7 +73,7 @@ pub async fn handle(
     let user = query.user_id.map(|user| access.user_id(user)).transpose()?;
     let (members, pagination) = match (query.team_id, user) {
         (Some(team), Some(user)) => {
-            let (row, members) = access.first_look.team_and_members(&project.id, team, &[user]).await?;
+            let (row, members) = access.prefetched.team_and_members(&project.id, team, &[user]).await?;
             (members.into_iter().filter(|_| row.is_some()).collect(), None)
         }
         (None, Some(user)) => (app.store.members_of(&project.id, user).await?, None),
@@ -80,7 +81,7 @@ pub async fn handle(
             let list = format!("team-permissions/{team}");
             let after = paths::after(&app, project, &list, query.cursor.as_deref())?;
             let (row, members) =
-                tokio::try_join!(access.first_look.team(&project.id, team), app.store.members(&project.id, team, after, limit))?;
+                tokio::try_join!(access.prefetched.team(&project.id, team), app.store.members(&project.id, team, after, limit))?;
             row.ok_or_else(|| no_team(team))?;
             let (members, more) = members;
             let last = members.last().map(|row| row.user_id).filter(|_| more);

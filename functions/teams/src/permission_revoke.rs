@@ -6,10 +6,11 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::model::permission::Scope;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::teams::enter;
-use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::product_api::{Access, Input, Server};
 
 use crate::permission_grant::TeamPermissionPath;
 
@@ -33,7 +34,7 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let (team, user) = (path.team_id, access.user_id(path.user_id)?);
     let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Team)?;
-    enter(&access.first_look, &access, team, &[user], &[]).await?.member(user)?;
+    enter(&access.prefetched, &access, team, &[user], &[]).await?.member(user)?;
     if app.store.revoke(&access.project.id, team, user, &grant).await? {
         return Ok(Json(SUCCESS));
     }

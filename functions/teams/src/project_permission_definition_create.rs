@@ -5,7 +5,8 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Created, Route};
 use shared::model::permission::{PermissionDefinition, Scope};
-use shared::product_api::{Access, Admin, Error, Input};
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Admin, Input};
 
 use crate::definitions::{NewPermission, create};
 

@@ -8,10 +8,11 @@ use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Created, Named, Route};
 use shared::model::permission::{PermissionId, Scope};
 use shared::model::team::ProjectPermission;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
 use shared::product_api::accounts::{With, change_read, read};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::product_api::{Access, Input, Server};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("teams-project-permission-grant", "/api/v1/project-permissions/{user_id}/{permission_id}")

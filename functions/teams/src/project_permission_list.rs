@@ -6,11 +6,12 @@ use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Named, Route};
 use shared::model::permission::{PermissionId, Scope};
 use shared::model::team::ProjectPermission;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
 use shared::product_api::accounts::read;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Param};
 use shared::product_api::teams::limited_to;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::paths::user_problem;

@@ -7,9 +7,10 @@ use shared::http::{Json, Named, Route};
 use shared::model::permission::Scope;
 use shared::model::user::User;
 use shared::product_api::accounts::{With, change_read, read};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::product_api::{Access, Input, Server};
 
 use crate::project_permission_grant::ProjectPermissionPath;
 

@@ -8,9 +8,10 @@ use shared::model::id::{TeamId, UserId};
 use shared::model::profile_image::{NewImage, Owner, Upload};
 use shared::model::team::{NewTeam, Team};
 use shared::model::team_view::TeamView;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::teams::{founding, limited_to};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store::{self, memberships, teams};
 
 use crate::paths::image_writes;
@@ -34,7 +35,7 @@ pub async fn handle(
     let project = &access.project;
     let creator = creator(&access, body.creator_user_id)?;
     let patch = body.into_patch();
-    patch.check(access.level).map_err(|problems| problems.into_error("POST", ROUTE.path))?;
+    patch.check(access.level).map_err(|problems| ROUTE.schema_error(&problems))?;
     let id = TeamId::from(app.entropy.uuid());
     let mut team = Team::new(id, String::new(), app.clock.now());
     patch.apply(&mut team);

@@ -8,10 +8,11 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::permission::System;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
 use shared::product_api::teams::{limited_to, no_team, require};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store::team_deletion::Deletion;
 
 use crate::paths::TeamPath;

@@ -9,8 +9,9 @@ use shared::crypto::digest::Digest;
 use shared::http::Route;
 use shared::http::TableAction::GetItem;
 use shared::model::id::{ProjectId, TeamId};
+use shared::product_api::Input;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Error, Input, KnownError};
 use users_functions::user_image_read::Picture;
 use utoipa::ToSchema;
 

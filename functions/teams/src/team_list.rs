@@ -9,11 +9,12 @@ use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::id::{TeamId, UserId};
 use shared::model::team_view::TeamView;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Param};
 use shared::product_api::page::{self, Pagination};
 use shared::product_api::teams::limited_to;
-use shared::product_api::{Access, Client, Error, Input, KnownError, cursor};
+use shared::product_api::{Access, Client, Input, cursor};
 use shared::store::sharded::Listing;
 use utoipa::ToSchema;
 

@@ -3,9 +3,10 @@
 use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Named, Route};
 use shared::model::team_view::TeamView;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::teams::enter;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::{Access, Client, Input};
 
 use crate::paths::TeamPath;
 
@@ -16,6 +17,6 @@ pub const ROUTE: Route = Route::get("teams-team-read", "/api/v1/teams/{team_id}"
     .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_MEMBERSHIP_NOT_FOUND", "TEAM_NOT_FOUND"]);
 
 pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, TeamPath>) -> Result<Json<TeamView>, Error> {
-    let entered = enter(&access.first_look, &access, path.team_id, &[], &[]).await?;
+    let entered = enter(&access.prefetched, &access, path.team_id, &[], &[]).await?;
     Ok(Json(TeamView::of(&entered.row.team, access.level)))
 }

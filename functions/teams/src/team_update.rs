@@ -8,9 +8,10 @@ use shared::model::permission::System;
 use shared::model::profile_image::{NewImage, Owner, Upload};
 use shared::model::team::TeamPatch;
 use shared::model::team_view::TeamView;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::Nothing;
 use shared::product_api::teams::{enter, no_team};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::store::{self, teams};
 
 use crate::paths::{TeamPath, image_writes};
@@ -29,11 +30,11 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, path, .. }: Input<TeamPatch, Nothing, TeamPath>,
 ) -> Result<Json<TeamView>, Error> {
-    body.check(access.level).map_err(|problems| problems.into_error("PATCH", ROUTE.path))?;
+    body.check(access.level).map_err(|problems| ROUTE.schema_error(&problems))?;
     let (id, project) = (path.team_id, &access.project);
     let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, Upload::digest, url);
-    let mut row = enter(&access.first_look, &access, id, &[], &[System::UpdateTeam]).await?.row;
+    let mut row = enter(&access.prefetched, &access, id, &[], &[System::UpdateTeam]).await?.row;
     for _ in 0..TRIES {
         let mut team = row.team;
         body.apply(&mut team);

@@ -9,8 +9,9 @@ use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::Code;
 use shared::model::limit::Limit;
+use shared::product_api::Input;
 use shared::product_api::code_access::{CodeAccess, VerificationCode};
-use shared::product_api::{Error, Input};
+use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-check-code", "/api/v1/contact-channels/verify/check-code")

@@ -9,9 +9,10 @@ use shared::http::{Created, Named, Route};
 use shared::model::channel::{ChannelType, ContactChannel, NewChannel};
 use shared::model::email::Email;
 use shared::model::id::ChannelId;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
 use shared::product_api::accounts::read;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::contact_channels::{change, check_verified};
@@ -56,7 +57,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<CreateContactChannel>,
 ) -> Result<Created<ContactChannel>, Error> {
-    check_verified(&access, body.is_verified, "POST", ROUTE.path)?;
+    check_verified(&access, body.is_verified, &ROUTE)?;
     let user_id = access.user_id(body.user_id)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
@@ -67,8 +68,7 @@ pub async fn handle(
         is_verified: body.is_verified.unwrap_or(false),
         is_primary: body.is_primary.unwrap_or(false),
     };
-    let user =
-        change(&app, &access, row, missing, Some(&new.value), None, |user| user.add_channel(id, new.clone(), access.author())).await?;
+    let user = change(&access, row, missing, Some(&new.value), None, |user| user.add_channel(id, new.clone(), access.author())).await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Created(ContactChannel::of(user_id, channel)))
 }

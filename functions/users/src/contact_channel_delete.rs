@@ -1,13 +1,12 @@
 //! `DELETE /api/v1/contact-channels/{user_id}/{contact_channel_id}`: removes a contact channel. Its address is free for others at once.
 
-use axum::extract::State;
-use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Named, Route};
 use shared::product_api::accounts::read;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 
 use crate::contact_channels::{ChannelPath, change};
 
@@ -17,13 +16,9 @@ pub const ROUTE: Route = Route::delete("users-contact-channel-delete", "/api/v1/
     .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "REAUTHENTICATION_REQUIRED", "CONTACT_CHANNEL_NOT_FOUND"]);
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, ChannelPath>,
-) -> Result<Json<Success>, Error> {
+pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, ChannelPath>) -> Result<Json<Success>, Error> {
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ContactChannelNotFound);
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    change(&app, &access, row, missing, None, None, |user| user.remove_channel(path.contact_channel_id)).await?;
+    change(&access, row, missing, None, None, |user| user.remove_channel(path.contact_channel_id)).await?;
     Ok(Json(SUCCESS))
 }

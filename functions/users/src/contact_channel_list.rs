@@ -6,10 +6,11 @@ use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Named, Route};
 use shared::model::channel::ContactChannel;
 use shared::model::id::ChannelId;
-use shared::product_api::access::UserRef;
+use shared::model::user_ref::UserRef;
 use shared::product_api::accounts::read;
+use shared::product_api::error::Error;
 use shared::product_api::input::Ignored;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/contact-channels")

@@ -4,8 +4,9 @@ use shared::http::TableAction::BatchGetItem;
 use shared::http::{Json, Named, Route};
 use shared::model::channel::ContactChannel;
 use shared::product_api::accounts::read;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 
 use crate::contact_channels::ChannelPath;
 

@@ -12,11 +12,12 @@ use shared::http::client::Caller;
 use shared::mail::code::RELEASE_PATH;
 use shared::mail::notice;
 use shared::model::limit::{Limit, Rule};
+use shared::product_api::Input;
 use shared::product_api::accounts::{With, change_read, redeemed};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::Ignored;
 use shared::product_api::limits::by_secret;
 use shared::product_api::link_page::{LinkPage, LinkQuery};
-use shared::product_api::{Error, Input, KnownError};
 use shared::store::links::{self, Release};
 use shared::store::record;
 

@@ -7,9 +7,10 @@ use shared::http::Route;
 use shared::http::TableAction::GetItem;
 use shared::http::client::Caller;
 use shared::mail::code::RELEASE_PATH;
+use shared::product_api::Input;
+use shared::product_api::error::Error;
 use shared::product_api::input::Ignored;
 use shared::product_api::link_page::{LinkPage, LinkQuery, show};
-use shared::product_api::{Error, Input};
 
 use crate::release_page::{find, question, used};
 

@@ -9,10 +9,11 @@ use shared::model::redirect::RedirectUrl;
 use shared::model::user::{Channel, User};
 use shared::product_api::accounts::read;
 use shared::product_api::bot_challenge::{Check, Presented};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::Nothing;
 use shared::product_api::limits::recipient;
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::{App, guarded_body};
 
 use crate::contact_channels::ChannelPath;
@@ -66,9 +67,9 @@ pub(crate) async fn send<L>(
     }
     access.project.redirects().check(callback)?;
     let began = user.began_with(channel);
-    let check = if began { Check::none(app, &access.project, &access.place) } else { Check::of_email(app, access, user) };
+    let check = if began { Check::none(app, &access.project, &access.place) } else { Check::of_email(access, user) };
     let admitted = check.admit(presented).await?;
-    let recipient = recipient(app, access, &channel.value).await?;
+    let recipient = recipient(access, &channel.value).await?;
     let mut writes = code::verification(app, &access.project.id, recipient, user, channel, callback, app.clock.now())?;
     writes.extend(admitted.by_sender());
     admitted.beside(app.store.transact(writes)).await?;

@@ -7,8 +7,9 @@ use shared::http::{Json, Route};
 use shared::model::email::Email;
 use shared::model::limit::Limit;
 use shared::model::redirect::RedirectUrl;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::literal::Success;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::{App, guarded_body};
 
 use crate::contact_channel_send_code::send;

@@ -7,8 +7,9 @@ use shared::model::channel::{ChannelPatch, ChannelType, ContactChannel};
 use shared::model::email::Email;
 use shared::product_api::accounts::read;
 use shared::product_api::bot_challenge::Check;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 use shared::{App, guarded_body};
 
 use crate::contact_channels::{ChannelPath, change, check_verified};
@@ -52,19 +53,19 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, path, .. }: Input<UpdateContactChannel, Nothing, ChannelPath>,
 ) -> Result<Json<ContactChannel>, Error> {
-    check_verified(&access, body.is_verified, "PATCH", ROUTE.path)?;
+    check_verified(&access, body.is_verified, &ROUTE)?;
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     // Another address in place of one that nobody has proved signs in at once: from then on anybody has resets mailed to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| *value != channel.value) && channel.signs_in() && !channel.is_verified;
-    let check = if is_new { Check::of_email(&app, &access, &row.user) } else { Check::none(&app, &access.project, &access.place) };
+    let check = if is_new { Check::of_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };
     let admitted = check.admit(body.presented()).await?;
     let patch =
         ChannelPatch { value: body.value, used_for_auth: body.used_for_auth, is_verified: body.is_verified, is_primary: body.is_primary };
     let by_sender = admitted.by_sender();
-    let changed = change(&app, &access, row, missing, None, by_sender, |user| user.change_channel(id, patch.clone(), access.author()));
+    let changed = change(&access, row, missing, None, by_sender, |user| user.change_channel(id, patch.clone(), access.author()));
     let user = admitted.beside(Box::pin(changed)).await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Json(ContactChannel::of(user_id, channel)))

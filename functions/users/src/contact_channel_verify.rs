@@ -9,10 +9,11 @@ use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use shared::http::{Json, Route};
 use shared::model::code::{Code, Purpose, Rejected};
 use shared::model::limit::Limit;
+use shared::product_api::Input;
 use shared::product_api::accounts::{With, redeemed, verify_read};
 use shared::product_api::code_access::{CodeAccess, VerificationCode};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Error, Input, KnownError};
 use shared::store::codes;
 use utoipa::ToSchema;
 
@@ -44,7 +45,7 @@ pub async fn handle(
     let project = &access.access.project.id;
     let (stored, row) = access.decide(&app, &body.code).await?;
     let row = row.ok_or(KnownError::ContactChannelNotFound)?;
-    let result = verify_read(&app, &access.access, row, KnownError::ContactChannelNotFound, |user| {
+    let result = verify_read(&access.access, row, KnownError::ContactChannelNotFound, |user| {
         if !stored.is_of_epoch(user) {
             return Err(Rejected::NotFound.into());
         }

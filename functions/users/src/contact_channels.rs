@@ -1,15 +1,17 @@
 //! What the operations on contact channels share: whose channels a request is about, and how a change of them is written.
 
 use deserr::Deserr;
-use shared::App;
+use shared::http::Route;
+use shared::level::Level;
 use shared::model::channel::Refused;
 use shared::model::email::Email;
 use shared::model::id::ChannelId;
 use shared::model::user::{MAX_CHANNELS, User};
-use shared::product_api::access::{Level, UserRef};
+use shared::model::user_ref::UserRef;
+use shared::problem::Problems;
+use shared::product_api::Access;
 use shared::product_api::accounts::{With, change_as};
-use shared::product_api::input::Problems;
-use shared::product_api::{Access, Error, KnownError};
+use shared::product_api::error::{Error, KnownError};
 use shared::store::Write;
 use shared::store::users::UserRow;
 use utoipa::ToSchema;
@@ -24,10 +26,10 @@ pub struct ChannelPath {
 }
 
 /// Refuses a client's word on whether an address is verified: only a server may say so.
-pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, method: &str, path: &str) -> Result<(), KnownError> {
+pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, route: &Route) -> Result<(), KnownError> {
     match is_verified {
         Some(_) if access.level < Level::Server => {
-            Err(Problems::one("body.is_verified", "may be set with server access only").into_error(method, path))
+            Err(route.schema_error(&Problems::one("body.is_verified", "may be set with server access only")))
         }
         _ => Ok(()),
     }
@@ -36,7 +38,6 @@ pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, m
 /// Changes the channels of a user, with the claims of the addresses that sign in. `missing` is the error when there is no such user
 /// any more; `value` is what an answer may tell of an address that somebody else signs in with; `with` belongs to the transaction.
 pub(crate) async fn change<L>(
-    app: &App,
     access: &Access<L>,
     row: UserRow,
     missing: KnownError,
@@ -44,8 +45,8 @@ pub(crate) async fn change<L>(
     with: Option<Write>,
     change: impl Fn(&mut User) -> Result<(), Refused>,
 ) -> Result<User, Error> {
-    access.check_fresh(app)?;
-    let changed = change_as(app, access, row, missing, |user| {
+    access.check_fresh()?;
+    let changed = change_as(access, row, missing, |user| {
         change(user).map_err(refusal)?;
         Ok(With(with.clone().into_iter().collect()))
     });

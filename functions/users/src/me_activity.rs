@@ -10,9 +10,10 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, Query};
 use shared::http::{Json, Route};
 use shared::model::trail_view::Activity;
+use shared::product_api::error::Error;
 use shared::product_api::input::{Ignored, Param};
 use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Client, Error, Input, cursor};
+use shared::product_api::{Access, Client, Input, cursor};
 use shared::store::trail_list::TrailListing;
 use utoipa::ToSchema;
 

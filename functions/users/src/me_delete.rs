@@ -4,11 +4,12 @@ use axum::extract::State;
 use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use shared::http::{Json, Route};
-use shared::product_api::access::Level;
+use shared::level::Level;
 use shared::product_api::accounts::delete;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::limits::ended_codes;
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::{Access, Client, Input};
 
 pub const ROUTE: Route = Route::delete("users-me-delete", "/api/v1/users/me")
     .summary("Deletes the signed-in user")

@@ -4,7 +4,8 @@ use shared::http::TableAction::{BatchGetItem, GetItem};
 use shared::http::{Json, Named, Route};
 use shared::model::user_view::UserView;
 use shared::product_api::accounts::selected_team;
-use shared::product_api::{Access, Client, Error, Input};
+use shared::product_api::error::Error;
+use shared::product_api::{Access, Client, Input};
 
 pub const ROUTE: Route = Route::get("users-me-read", "/api/v1/users/me")
     .summary("Reads the signed-in user")
@@ -14,6 +15,6 @@ pub const ROUTE: Route = Route::get("users-me-read", "/api/v1/users/me")
 
 pub async fn handle(access: Access<Client>, _: Input) -> Result<Json<UserView>, Error> {
     let row = &access.own_user()?.row;
-    let team = selected_team(&access.first_look, &access.project.id, &row.user).await?;
+    let team = selected_team(&access.prefetched, &access.project.id, &row.user).await?;
     Ok(Json(UserView::of(&row.user, row.last_active_at, &access.project.config, access.level, team.as_ref())))
 }

@@ -6,7 +6,8 @@ use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Upda
 use shared::http::{Json, Route};
 use shared::model::user_input::CurrentUserBody;
 use shared::model::user_view::UserView;
-use shared::product_api::{Access, Client, Error, Input, KnownError};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::{Access, Client, Input};
 
 use crate::user_change::UserChange;
 
@@ -32,7 +33,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<CurrentUserBody>,
 ) -> Result<Json<UserView>, Error> {
-    let input = body.read(access.level).map_err(|problems| problems.into_error("PATCH", ROUTE.path))?;
+    let input = body.read(access.level).map_err(|problems| ROUTE.schema_error(&problems))?;
     let row = access.own_user()?.row.clone();
     let new = UserChange::new(&app, &access, &row.user, input).await?;
     let project = &access.project;

@@ -2,19 +2,21 @@
 //! applied to the user as often as it takes.
 
 use shared::App;
-use shared::crypto::password::Hash;
+use shared::crypto::password::hash::Hash;
 use shared::http::change::Change;
 use shared::model::id::TeamId;
-use shared::model::mfa::Totp;
+use shared::model::password;
 use shared::model::profile_image::{NewImage, Owner, Upload};
 use shared::model::project::Project;
 use shared::model::team::Team;
+use shared::model::totp::Totp;
 use shared::model::user::{MAX_CHANNELS, User};
 use shared::model::user_input::UserInput;
 use shared::model::user_patch::{Refused, UserPatch};
+use shared::product_api::Access;
 use shared::product_api::accounts::{With, change_as, selected_team};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::teams::no_member;
-use shared::product_api::{Access, Error, KnownError};
 use shared::store::users::UserRow;
 use shared::store::{self, images, memberships};
 
@@ -30,11 +32,11 @@ impl UserChange {
     pub(crate) async fn new<L>(app: &App, access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
         let project = &access.project;
         check(project, &input)?;
-        let just_proved = access.check_just_proved(app);
+        let just_proved = access.check_just_proved();
         match &input.totp_secret_base64 {
             Change::Clear => just_proved.clone()?,
             Change::Keep if input.primary_email.is_keep() => {}
-            _ => access.check_fresh(app)?,
+            _ => access.check_fresh()?,
         }
         let password = hash(app, project, user, &input).await?;
         let totp = match &input.totp_secret_base64 {
@@ -93,7 +95,7 @@ impl UserChange {
                 None => Ok::<_, Error>(None),
             }
         };
-        let change = change_as(app, access, row, missing, |user| self.apply(app, project, user));
+        let change = change_as(access, row, missing, |user| self.apply(app, project, user));
         match (tokio::join!(change, team), &self.patch.input.selected_team_id) {
             ((Ok(row), team), _) => {
                 // The change is made, and only that decides what is answered: a read that failed beside it is made again.
@@ -136,7 +138,7 @@ async fn hash(app: &App, project: &Project, user: &User, input: &UserInput) -> R
                 Change::Set(email) => Some(email),
                 Change::Keep | Change::Clear => None,
             };
-            password.check(project, user.addresses().chain(new_address))?;
+            password::check(password, project, user.addresses().chain(new_address))?;
             Change::Set(app.hasher.hash(&app.entropy, password.secret()).await)
         }
         (Change::Clear, _) => Change::Clear,

@@ -8,8 +8,9 @@ use shared::model::user::User;
 use shared::model::user_input::{New, UserBody};
 use shared::model::user_view::ServerUser;
 use shared::product_api::accounts::create;
+use shared::product_api::error::Error;
 use shared::product_api::teams::welcome;
-use shared::product_api::{Access, Error, Input, Server};
+use shared::product_api::{Access, Input, Server};
 
 use crate::user_change::UserChange;
 

@@ -5,9 +5,10 @@ use shared::App;
 use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use shared::http::{Json, Route};
 use shared::product_api::accounts::delete;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
 use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::product_api::{Access, Input, Server};
 
 use crate::user_read::UserPath;
 

@@ -13,8 +13,9 @@ use shared::http::TableAction::GetItem;
 use shared::http::{Describe, Description, Route};
 use shared::model::id::{ProjectId, UserId};
 use shared::model::profile_image::Upload;
+use shared::product_api::Input;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Error, Input, KnownError};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("users-user-image-read", "/api/v1/projects/{project_id}/users/{user_id}/images/{digest}")

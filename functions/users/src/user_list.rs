@@ -15,9 +15,11 @@ use shared::model::id::TeamId;
 use shared::model::project::Project;
 use shared::model::user_filter::UserFilter;
 use shared::model::user_view::ServerUser;
-use shared::product_api::input::{Ignored, Param, Problems};
+use shared::problem::Problems;
+use shared::product_api::error::Error;
+use shared::product_api::input::{Ignored, Param};
 use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Error, Input, Server, cursor};
+use shared::product_api::{Access, Input, Server, cursor};
 use shared::store::sharded::Listing;
 use shared::store::user_list::UserPage;
 use shared::store::users::UserRow;
@@ -93,7 +95,7 @@ pub async fn handle(
     let limit = page::limit(query.limit, DEFAULT_LIMIT, MAX_LIMIT, &ROUTE)?;
     let filter = filter(&query);
     if filter.only_anonymous && !filter.includes_anonymous {
-        return Err(Problems::one("query.only_anonymous", "needs include_anonymous").into_error("GET", ROUTE.path).into());
+        return Err(ROUTE.schema_error(&Problems::one("query.only_anonymous", "needs include_anonymous")).into());
     }
     let project = &access.project;
     let descending = query.desc.is_some_and(|desc| desc.0);

@@ -3,11 +3,12 @@
 use deserr::Deserr;
 use shared::http::TableAction::{BatchGetItem, GetItem};
 use shared::http::{Json, Named, Route};
+use shared::model::user_ref::UserRef;
 use shared::model::user_view::ServerUser;
-use shared::product_api::access::UserRef;
 use shared::product_api::accounts::{read, selected_team};
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::product_api::{Access, Input, Server};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("users-user-read", "/api/v1/users/{user_id}")
@@ -27,6 +28,6 @@ pub struct UserPath {
 pub async fn handle(access: Access<Server>, Input { path, .. }: Input<Ignored, Nothing, UserPath>) -> Result<Json<ServerUser>, Error> {
     let project = &access.project;
     let row = read(&access, access.user_id(path.user_id)?).await?.ok_or(KnownError::UserNotFound)?;
-    let team = selected_team(&access.first_look, &project.id, &row.user).await?;
+    let team = selected_team(&access.prefetched, &project.id, &row.user).await?;
     Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref())))
 }

@@ -7,8 +7,9 @@ use shared::http::{Json, Named, Route};
 use shared::model::user_input::{Any, UserBody};
 use shared::model::user_view::ServerUser;
 use shared::product_api::accounts::read;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Error, Input, KnownError, Server};
+use shared::product_api::{Access, Input, Server};
 
 use crate::user_change::UserChange;
 use crate::user_read::UserPath;

@@ -5,14 +5,14 @@
 //! server cannot be asked, so there the outcome stays unknown, and the email is not sent again.
 
 use jiff::SignedDuration;
-use shared::App;
+use shared::clock::{Millis, after};
 use shared::model::id::EmailId;
-use shared::model::outbox::{Failure, Millis, SENDING_LEASE, Stage};
+use shared::model::outbox::{Failure, SENDING_LEASE, Stage};
 use shared::model::outbox_work::Outcome;
-use shared::model::session::after;
-use shared::store;
 use shared::store::outbox::OutboxRow;
-use shared::store::outbox_moves::{OutboxMove, parts};
+use shared::store::outbox_moves::parts;
+use shared::store::outbox_transition::OutboxMove;
+use shared::{App, store};
 
 use crate::parties::Parties;
 

@@ -5,13 +5,12 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
-use shared::App;
 use shared::mail::send::tags;
 use shared::model::id::{EmailId, ProjectId};
-use shared::model::outbox_reports::Report;
+use shared::model::outbox_report::Report;
 use shared::model::outbox_status::ReportKind;
-use shared::store;
-use shared::store::outbox_moves::OutboxMove;
+use shared::store::outbox_transition::OutboxMove;
+use shared::{App, store};
 
 /// How often a report is tried on an entry that others move at the same time.
 const TRIES: u32 = 10;

@@ -8,15 +8,14 @@ use std::collections::{BTreeSet, HashMap};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::Value;
-use shared::App;
+use shared::clock::after;
 use shared::crypto::trail_keys::TrailKeys;
 use shared::model::id::ProjectId;
-use shared::model::session::after;
-use shared::model::trail::longest_retention;
 use shared::model::trail_chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
+use shared::model::trail_retention::longest_retention;
 use shared::store::trail::day;
 use shared::store::trail_chain::{earlier, position_before, project_of, time_of};
-use shared::store::{self};
+use shared::{App, store};
 
 use crate::fail_point::reached;
 

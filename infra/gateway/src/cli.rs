@@ -21,12 +21,13 @@ use clap::{Args, Parser, Subcommand};
 use shared::App;
 use shared::clock::Clock;
 use shared::crypto::deployment_secret::DeploymentSecret;
-use shared::crypto::password::Hasher;
+use shared::crypto::password::hash::Hasher;
 use shared::crypto::seal::Sealer;
 use shared::entropy::Entropy;
+use shared::environment::variable;
 use shared::model::limit::Limits;
 use shared::model::project::Project;
-use shared::settings::{self, Settings, base_url, deployment_secret, variable};
+use shared::settings::{self, Settings, base_url, deployment_secret};
 use shared::store::{Store, record};
 
 use crate::aws::Aws;

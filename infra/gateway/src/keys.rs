@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use shared::clock::Clock;
 use shared::entropy::Entropy;
+use shared::environment::variable;
 use shared::model::id::ProjectId;
 use shared::model::key_set::NewKeys;
 use shared::model::project::{KeyKind, Project, ProjectConfig};
 use shared::product_api::access::NO_KEY;
-use shared::settings::variable;
 use shared::store::projects::ProjectRow;
 use shared::store::{Store, key_sets, record};
 

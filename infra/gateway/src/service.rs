@@ -12,7 +12,7 @@ use axum::response::Response;
 use jiff::Timestamp;
 use shared::App;
 use shared::clock::Clock;
-use shared::crypto::password::Hasher;
+use shared::crypto::password::hash::Hasher;
 use shared::entropy::Entropy;
 use shared::http::client::PeerAddress;
 use shared::http::version::resolved;

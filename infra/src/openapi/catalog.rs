@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use shared::content_api::Problem;
-use shared::product_api::KnownError;
+use shared::product_api::error::KnownError;
 
 /// A code as a reader looks it up.
 #[derive(Debug, Serialize)]

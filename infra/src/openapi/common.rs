@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use http::StatusCode;
 use shared::content_api::Problem;
 use shared::http::{Interface, Verb};
-use shared::product_api::KnownError;
-use shared::product_api::access::Level;
+use shared::level::Level;
+use shared::product_api::error::KnownError;
 
 use crate::Operation;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use shared::content_api::Problem;
 use shared::http::{Interface, Route};
-use shared::product_api::KnownError;
+use shared::product_api::error::KnownError;
 use shared::product_api::oauth_error::OauthErrorCode;
 use strum::VariantNames as _;
 use utoipa::openapi::schema::{AdditionalProperties, Type};

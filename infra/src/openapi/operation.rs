@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use http::StatusCode;
 use shared::http::describe::Described;
 use shared::http::{Interface, Route};
-use shared::product_api::access::Level;
+use shared::level::Level;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};

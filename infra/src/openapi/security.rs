@@ -1,6 +1,6 @@
 //! Who asks: the headers of interface B as security schemes, and which of them an access level needs.
 
-use shared::product_api::access::Level;
+use shared::level::Level;
 use utoipa::openapi::SecurityRequirement;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 

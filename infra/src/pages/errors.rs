@@ -2,12 +2,12 @@
 
 use http::StatusCode;
 use serde::Serialize;
+use shared::product_api::error::KnownError;
 
 use super::{Frame, documents};
 use crate::openapi::catalog::{self, CodeEntry};
 use crate::openapi::common;
 use crate::operations;
-use shared::product_api::KnownError;
 
 #[derive(Serialize)]
 struct Page {

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
-use crate::http::Json;
+use crate::http::json::Json;
 use crate::store;
 
 /// Every failure of interface A.
@@ -69,7 +69,7 @@ impl Problem {
     }
 
     /// What a visitor learns of an answer of `status` that names no problem: the router's own, or one that could not be made.
-    pub(super) fn of_status(status: StatusCode) -> Option<Self> {
+    pub(crate) fn of_status(status: StatusCode) -> Option<Self> {
         match status {
             StatusCode::NOT_FOUND => Some(Self::RouteNotFound),
             StatusCode::METHOD_NOT_ALLOWED => Some(Self::MethodNotAllowed),

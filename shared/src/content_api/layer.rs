@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
-use super::Problem;
 use crate::App;
+use crate::content_api::error::Problem;
 use crate::crypto::digest::Digest;
 use crate::store::retry;
 

@@ -3,13 +3,13 @@
 //! A handler answers `Result<Json<Data<T>>, Problem>`; the [`layer()`] around it writes errors, validators and cache rules.
 
 pub mod error;
-mod layer;
-
-pub use error::Problem;
-pub use layer::{layer, panicked};
+pub(crate) mod layer;
 
 use serde::Serialize;
 use utoipa::ToSchema;
+
+pub use error::Problem;
+pub use layer::{layer, panicked};
 
 /// The envelope of every success: exactly one field.
 #[derive(Debug, Serialize, ToSchema)]

@@ -6,7 +6,7 @@ pub mod digest;
 pub mod jws;
 pub mod password;
 pub mod seal;
-pub mod token;
+pub mod signing;
 pub mod totp;
 pub mod trail_keys;
 

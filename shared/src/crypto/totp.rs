@@ -42,7 +42,7 @@ impl TotpSecret {
 impl<E: DeserializeError> Deserr<E> for TotpSecret {
     fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        Self::parse(text).map_err(|error| crate::product_api::input::rejected(&error, location))
+        Self::parse(text).map_err(|error| crate::problem::rejected(&error, location))
     }
 }
 

@@ -4,7 +4,7 @@
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::product_api::access::Level;
+use crate::level::Level;
 
 /// A schema with those it refers to.
 #[derive(Clone)]
@@ -84,19 +84,6 @@ impl Describe for http::Method {
 
 impl Describe for http::HeaderMap {
     fn describe(_: &mut Description) {}
-}
-
-impl<T: ToSchema> Describe for super::Json<T> {
-    fn describe(description: &mut Description) {
-        description.answer = Some(Described::of::<T>());
-    }
-}
-
-impl<T: ToSchema> Describe for super::Created<T> {
-    fn describe(description: &mut Description) {
-        description.answer = Some(Described::of::<T>());
-        description.status = Some(201);
-    }
 }
 
 impl<T: Describe, E> Describe for Result<T, E> {

@@ -3,6 +3,9 @@
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::describe::{Describe, Described, Description};
 
 /// An answer of 200 with a JSON body.
 #[derive(Debug, Clone, Copy)]
@@ -34,5 +37,18 @@ impl<T: Serialize> IntoResponse for Created<T> {
             *response.status_mut() = StatusCode::CREATED;
         }
         response
+    }
+}
+
+impl<T: ToSchema> Describe for Json<T> {
+    fn describe(description: &mut Description) {
+        description.answer = Some(Described::of::<T>());
+    }
+}
+
+impl<T: ToSchema> Describe for Created<T> {
+    fn describe(description: &mut Description) {
+        description.answer = Some(Described::of::<T>());
+        description.status = Some(201);
     }
 }

@@ -16,11 +16,12 @@ use tower::ServiceExt as _;
 use super::client::{PeerAddress, went_past_distribution};
 use super::log::{self, Asked};
 use super::version::resolved;
-use super::{Interface, RequestId, Route, fallback_router, router};
-use crate::App;
-use crate::content_api::Problem;
-use crate::product_api::KnownError;
-use crate::settings;
+use crate::content_api::error::Problem;
+use crate::http::request_id::RequestId;
+use crate::http::route::{Interface, Route};
+use crate::http::router::{fallback_router, router};
+use crate::product_api::error::KnownError;
+use crate::{App, environment};
 
 /// Browsers that have reached the API once reach it by TLS alone for a year (RFC 6797). Not for subdomains: they are not the API's to
 /// speak for.
@@ -46,7 +47,7 @@ where
 /// Runs a router as the Lambda of this name, with the app of its environment ([`App::from_env`] or [`App::without_secret`]).
 pub async fn run_router(
     name: &'static str,
-    app: impl FnOnce() -> Result<App, settings::Error>,
+    app: impl FnOnce() -> Result<App, environment::Error>,
     build: impl FnOnce(&App) -> Router<App>,
 ) -> Result<(), Error> {
     log::init();

@@ -22,12 +22,12 @@ use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::RequestId;
 use crate::App;
+use crate::environment::variable;
+use crate::http::request_id::RequestId;
 use crate::model::id::ProjectId;
 use crate::product_api::error::ErrorCode;
 use crate::product_api::family;
-use crate::settings::variable;
 
 /// The namespace of all metrics.
 const NAMESPACE: &str = "Gatelet";
@@ -155,27 +155,27 @@ fn write(line: &Value) {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::aws::{Endpoint, Service};
     use crate::aws_http::AwsHttp;
     use crate::clock::Clock;
-    use crate::crypto::password::Hasher;
+    use crate::crypto::password::hash::Hasher;
     use crate::entropy::Entropy;
     use crate::model::limit::Limits;
     use crate::settings::Settings;
     use crate::store::Store;
 
-    pub(in crate::http) fn app(stage: Option<&str>) -> App {
+    pub(crate) fn app(stage: Option<&str>) -> App {
         app_at("https://api.test", stage)
     }
 
-    pub(in crate::http) fn app_at(api_url: &str, stage: Option<&str>) -> App {
+    pub(crate) fn app_at(api_url: &str, stage: Option<&str>) -> App {
         with_settings(settings(api_url, stage))
     }
 
     /// Of a deployment whose distribution has this secret.
-    pub(in crate::http) fn app_behind(secret: &str) -> App {
+    pub(crate) fn app_behind(secret: &str) -> App {
         with_settings(Settings { origin_secret: Some(secret.to_owned().into()), ..settings("https://api.test", None) })
     }
 

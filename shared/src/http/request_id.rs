@@ -13,7 +13,7 @@ impl RequestId {
     }
 
     /// The id that API Gateway's access log has (`$context.requestId`).
-    pub(super) fn of(context: &RequestContext) -> Option<Self> {
+    pub(crate) fn of(context: &RequestContext) -> Option<Self> {
         match context {
             RequestContext::ApiGatewayV2(context) => context.request_id.clone().map(Self),
             _ => None,

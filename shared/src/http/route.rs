@@ -4,6 +4,8 @@ use axum::routing::MethodFilter;
 
 use crate::model::limit::Limit;
 use crate::model::mail_document::DocumentKind;
+use crate::problem::Problems;
+use crate::product_api::error::KnownError;
 use crate::store::content;
 
 /// Memory of a function that hashes no passwords, in MB.
@@ -136,6 +138,11 @@ impl Verb {
 }
 
 impl Route {
+    /// The error of a request that does not fit the schema of the operation.
+    pub fn schema_error(&self, problems: &Problems) -> KnownError {
+        KnownError::schema(problems, self.verb.name(), self.path)
+    }
+
     const fn new(name: &'static str, verb: Verb, path: &'static str) -> Self {
         let (limit, trail) = if matches!(verb, Verb::Get) { (None, Trail::Nothing(READS)) } else { (Some(Limit::Write), Trail::Entry) };
         Self {

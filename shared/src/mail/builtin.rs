@@ -3,11 +3,13 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use uuid::{Uuid, uuid};
 
+use crate::model::category::Category;
 use crate::model::id::DocumentId;
 use crate::model::mail_document::{DocumentKind, MailDocument};
-use crate::model::outbox::{Builtin, Category, DEFAULT_THEME, Source};
-use uuid::{Uuid, uuid};
+use crate::model::outbox::{Builtin, Source};
+use crate::model::theme::DEFAULT_THEME;
 
 /// The sources that a mail is rendered from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

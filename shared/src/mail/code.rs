@@ -5,14 +5,15 @@ use jiff::Timestamp;
 use serde_json::{Map, json};
 
 use super::sealed;
-use crate::App;
+use crate::app::App;
+use crate::clock::after;
+use crate::model::category::Category;
 use crate::model::code::{Code, Purpose, StoredCode};
 use crate::model::email::Email;
 use crate::model::id::{EmailId, ProjectId};
-use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use crate::model::outbox::{Builtin, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use crate::model::outbox_codes::{Coded, LINK, NOT_ME_LINK, OTP};
 use crate::model::redirect::RedirectUrl;
-use crate::model::session::after;
 use crate::model::user::{Channel, User};
 use crate::store::links::{Link, Release};
 use crate::store::{self, Write, codes, outbox};

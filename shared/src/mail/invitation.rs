@@ -3,16 +3,17 @@
 use serde_json::{Map, json};
 
 use super::sealed;
-use crate::App;
+use crate::app::App;
+use crate::clock::after;
+use crate::model::category::Category;
 use crate::model::code::Code;
 use crate::model::email::Email;
 use crate::model::id::{InvitationId, ProjectId};
 use crate::model::invitation::{Invitation, LIFE};
 use crate::model::line;
-use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, Recipients, Source};
+use crate::model::outbox::{Builtin, CreatedWith, NewEntry, Recipients, Source};
 use crate::model::outbox_codes::{Coded, LINK};
 use crate::model::redirect::RedirectUrl;
-use crate::model::session::after;
 use crate::model::team::Team;
 use crate::store::{self, Write, invitations, outbox};
 

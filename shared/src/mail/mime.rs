@@ -3,32 +3,33 @@
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use lettre::Address;
+use lettre::address::Envelope;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message, MultiPart, SinglePart};
-use lettre::{Address, address::Envelope};
 
 use super::send::Mail;
 use crate::crypto::digest::Digest;
 
 /// Makes messages of mails.
-pub(super) struct Composer {
+pub(crate) struct Composer {
     /// The right side of the ids of messages.
     host: String,
 }
 
 /// A message, ready for the wire.
-pub(super) struct Composed {
-    pub(super) envelope: Envelope,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Composed {
+    pub(crate) envelope: Envelope,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Composer {
-    pub(super) fn new(host: Option<String>) -> Self {
+    pub(crate) fn new(host: Option<String>) -> Self {
         Self { host: host.unwrap_or_else(|| "localhost".to_owned()) }
     }
 
     /// The message; none when the mail is not one that can be sent.
-    pub(super) fn compose(&self, mail: &Mail, now: Timestamp) -> Option<Composed> {
+    pub(crate) fn compose(&self, mail: &Mail, now: Timestamp) -> Option<Composed> {
         let address = |text: &str| text.parse::<Address>().ok();
         let name = Some(mail.from.name.trim()).filter(|name| !name.is_empty()).map(str::to_owned);
         let mut message = Message::builder()

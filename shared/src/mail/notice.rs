@@ -6,16 +6,18 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::sealed;
-use crate::App;
+use crate::app::App;
+use crate::model::category::Category;
 use crate::model::code::Code;
 use crate::model::email::Email;
 use crate::model::id::EmailId;
-use crate::model::mfa;
-use crate::model::notice::{Change, Kind, NotMe, Recipient, Snapshot, Topic, changes};
-use crate::model::outbox::{Builtin, Category, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use crate::model::notice::{Change, NotMe, Recipient, Snapshot, changes};
+use crate::model::notice_kind::{Kind, Topic};
+use crate::model::outbox::{Builtin, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use crate::model::outbox_codes::{Coded, NOT_ME_LINK};
 use crate::model::place::Place;
 use crate::model::project::Project;
+use crate::model::totp;
 use crate::model::user::User;
 use crate::store::links::Link;
 use crate::store::{self, Write, outbox};
@@ -128,7 +130,7 @@ fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String, Va
 fn snapshot(app: &App, project: &Project, user: &User) -> Snapshot {
     let mut snapshot = user.snapshot();
     if let Some(totp) = &mut snapshot.totp
-        && let Ok(Some(anew)) = app.sealer.renew(&app.entropy, &mfa::owner(&project.id, user.id), &totp.secret)
+        && let Ok(Some(anew)) = app.sealer.renew(&app.entropy, &totp::owner(&project.id, user.id), &totp.secret)
     {
         totp.secret = anew;
     }

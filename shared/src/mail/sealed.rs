@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value};
 
-use crate::App;
+use crate::app::App;
 use crate::crypto::seal;
 use crate::model::id::{EmailId, ProjectId};
 use crate::model::outbox::{NewEntry, OutboxEntry};

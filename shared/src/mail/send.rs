@@ -7,9 +7,9 @@ use std::pin::Pin;
 use secrecy::SecretString;
 
 use super::render::quoted_name;
+use crate::clock::Millis;
 use crate::model::email::Email;
 use crate::model::id::{EmailId, ProjectId};
-use crate::model::outbox::Millis;
 use crate::model::outbox_work::Outcome;
 
 /// A mail that is ready to go.

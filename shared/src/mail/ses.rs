@@ -16,9 +16,9 @@ use super::ses_api::{Body, Content, Destination, Error, Message, Pair, SendEmail
 use crate::aws::{Client, Endpoint, Service};
 use crate::aws_http::AwsHttp;
 use crate::clock::Clock;
+use crate::environment::{self, variable};
 use crate::model::outbox::Failure;
 use crate::model::outbox_work::Outcome;
-use crate::settings::{self, variable};
 
 /// How long SES may take to answer before nobody knows the outcome.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -33,7 +33,7 @@ pub struct Ses {
 
 impl Ses {
     /// The sender of a Lambda: `GATELET_SES_CONFIGURATION_SET` names the set whose events come back to us.
-    pub fn from_env(clock: Clock) -> Result<Self, settings::Error> {
+    pub fn from_env(clock: Clock) -> Result<Self, environment::Error> {
         let client = Client::new(Endpoint::from_env(Service::Ses)?, AwsHttp::from_env()?);
         Ok(Self::new(client, variable("GATELET_SES_CONFIGURATION_SET"), PATIENCE, clock))
     }

@@ -36,10 +36,11 @@ use super::mime::Composer;
 use super::send::{Mail, Mailer, Server};
 use super::smtp_wire::Wire;
 use crate::clock::Clock;
+use crate::environment::Error;
 use crate::model::outbox::Failure;
 use crate::model::outbox_work::Outcome;
 use crate::public_address::{self, NotPublic};
-use crate::settings::{Error, Settings};
+use crate::settings::Settings;
 use crate::tls;
 
 /// Where TLS begins with the first byte (RFC 8314 §3.3); the second is where networks that close the first are met.

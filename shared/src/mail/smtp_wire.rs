@@ -15,7 +15,7 @@ const MOST: usize = 64 * 1024;
 const GREETING: &[u8] = b"220 again\r\n";
 
 #[derive(Debug)]
-pub(super) struct Wire<S> {
+pub(crate) struct Wire<S> {
     stream: S,
     peer: SocketAddr,
     /// What is read before what the server says.
@@ -24,12 +24,12 @@ pub(super) struct Wire<S> {
 }
 
 impl<S> Wire<S> {
-    pub(super) fn new(stream: S, peer: SocketAddr) -> Self {
+    pub(crate) fn new(stream: S, peer: SocketAddr) -> Self {
         Self { stream, peer, before: &[], left: MOST }
     }
 
     /// Of a server that has greeted us already.
-    pub(super) fn greeted(stream: S, peer: SocketAddr) -> Self {
+    pub(crate) fn greeted(stream: S, peer: SocketAddr) -> Self {
         Self { before: GREETING, ..Self::new(stream, peer) }
     }
 }

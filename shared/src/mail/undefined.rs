@@ -14,7 +14,7 @@ const MAX_COMPARED: usize = 64;
 /// The recipient who is not a user: false in a condition, and without name and address, so that a
 /// template for both kinds of recipients need not ask first.
 #[derive(Debug)]
-pub(super) struct Nobody;
+pub(crate) struct Nobody;
 
 const FIELDS: &[&str] = &["id", "display_name", "primary_email"];
 
@@ -34,7 +34,7 @@ impl Object for Nobody {
 
 /// Names the variables that made a template fail, as far as its text tells: those that the context
 /// lacks and that stand in the line of the error.
-pub(super) fn diagnose(
+pub(crate) fn diagnose(
     environment: &Environment<'_>,
     template: &Template<'_, '_>,
     source: &str,

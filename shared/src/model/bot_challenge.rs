@@ -8,9 +8,9 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::project_patch::{Deployment, InvalidSetting, invalid};
 use crate::crypto::seal::Sealed;
 use crate::http::change::Change;
+use crate::model::project_setting::{Deployment, InvalidSetting, invalid};
 
 /// Characters of a key of Turnstile; today's have 24 and 35.
 const MAX_KEY: usize = 128;
@@ -213,7 +213,7 @@ impl BotChallengeInput {
 }
 
 /// A number of requests that can be usual.
-pub(super) fn check_usual(requests: u32) -> Result<u32, InvalidSetting> {
+pub(crate) fn check_usual(requests: u32) -> Result<u32, InvalidSetting> {
     let wrong = || invalid("config.bot_challenge_usual_requests_per_hour", "must be from 1 to 1000000");
     Some(requests).filter(|requests| USUAL.contains(requests)).ok_or_else(wrong)
 }

@@ -7,9 +7,9 @@
 //!
 //! This makes a flood cost something; it does not keep out a program that does the work.
 
-use base16ct::lower;
 use std::num::NonZeroU32;
 
+use base16ct::lower;
 use base64::Engine as _;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::id::ProjectId;
-use super::session::after;
+use crate::clock::after;
 use crate::crypto::challenge_key::ChallengeKey;
 use crate::entropy::Entropy;
 

@@ -9,8 +9,9 @@ use utoipa::ToSchema;
 
 use super::email::Email;
 use super::id::{ChannelId, UserId};
-use super::ownership::{Author, Standing};
 use super::user::{Channel, MAX_CHANNELS, User};
+use crate::model::ownership::Author;
+use crate::model::standing::Standing;
 
 /// A channel that is to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]

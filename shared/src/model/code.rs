@@ -91,7 +91,7 @@ impl Code {
 impl<E: deserr::DeserializeError> deserr::Deserr<E> for Code {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        Self::parse(&text).map_err(|error| crate::product_api::input::rejected(&error, location))
+        Self::parse(&text).map_err(|error| crate::problem::rejected(&error, location))
     }
 }
 

@@ -55,7 +55,7 @@ macro_rules! id {
                 location: deserr::ValuePointerRef<'_>,
             ) -> Result<Self, E> {
                 let text = String::deserialize_from_value(value, location)?;
-                Self::parse(&text).map_err(|error| $crate::product_api::input::rejected(&error, location))
+                Self::parse(&text).map_err(|error| $crate::problem::rejected(&error, location))
             }
         }
     };

@@ -7,8 +7,9 @@ use super::code::Rejected;
 use super::email::Email;
 use super::id::{InvitationId, TeamId};
 use super::project::ProjectConfig;
-use super::user::{RestrictedReason, User};
 use crate::crypto::digest::Digest;
+use crate::model::restriction::RestrictedReason;
+use crate::model::user::User;
 
 /// How long an invitation may be accepted.
 pub const LIFE: SignedDuration = SignedDuration::from_hours(7 * 24);

@@ -11,10 +11,10 @@ use uuid::Uuid;
 
 use super::id::DocumentId;
 use super::line;
-use super::outbox::Category;
 use super::theme::Theme;
 use crate::http::change::Change;
-use crate::product_api::input::{Problems, rejected};
+use crate::model::category::Category;
+use crate::problem::{Problems, rejected};
 
 /// How many templates a project may have, and as many themes and drafts; those in place of ours are not counted.
 pub const MAX_DOCUMENTS: usize = 200;
@@ -66,15 +66,15 @@ pub struct DocumentLine {
 }
 
 /// What a new template or draft begins with where the request says nothing.
-pub(super) const FIRST_SUBJECT: &str = "News from {{ project.display_name }}";
-pub(super) const FIRST_HTML: &str = "<h1>Hello</h1>\n<p>This mail has no text yet.</p>\n";
-pub(super) const FIRST_THEME: &str =
+pub(crate) const FIRST_SUBJECT: &str = "News from {{ project.display_name }}";
+pub(crate) const FIRST_HTML: &str = "<h1>Hello</h1>\n<p>This mail has no text yet.</p>\n";
+pub(crate) const FIRST_THEME: &str =
     "<!doctype html>\n<html lang=\"en\">\n<body style=\"font-family: sans-serif\">\n{{ content }}\n</body>\n</html>\n";
 
 /// The name of a document: one line of 1 to 256 characters.
 #[derive(Debug, Clone, ToSchema)]
 #[schema(value_type = String, min_length = 1, max_length = 256)]
-pub struct Name(pub(super) String);
+pub struct Name(pub(crate) String);
 
 impl<E: deserr::DeserializeError> Deserr<E> for Name {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {

@@ -9,7 +9,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::outbox::{Millis, OutboxEntry};
+use crate::clock::Millis;
+use crate::model::outbox::OutboxEntry;
 
 /// How long a rate is used before it is worked out again: that reads a month of counters.
 const RATE_LIFE: Millis = 60_000;

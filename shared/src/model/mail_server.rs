@@ -8,8 +8,8 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use url::Host;
 
-use super::project_patch::{Deployment, InvalidSetting, invalid};
 use crate::crypto::seal::Sealed;
+use crate::model::project_setting::{Deployment, InvalidSetting, invalid};
 
 /// What is shown in place of a password.
 pub const HIDDEN_PASSWORD: &str = "********";

@@ -28,7 +28,7 @@ impl Metadata {
 impl<E: deserr::DeserializeError> deserr::Deserr<E> for Metadata {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let value = Value::deserialize_from_value(value, location)?;
-        Self::parse(value).map_err(|error| crate::product_api::input::rejected(&error, location))
+        Self::parse(value).map_err(|error| crate::problem::rejected(&error, location))
     }
 }
 

@@ -2,10 +2,12 @@ use jiff::Timestamp;
 
 use super::id::ChannelId;
 use super::notice::*;
-use super::ownership::{Prover, Standing};
 use super::user::{Channel, User};
 use crate::entropy::Entropy;
 use crate::model::email::Email;
+use crate::model::notice_kind::Kind;
+use crate::model::ownership::Prover;
+use crate::model::standing::Standing;
 
 fn email(text: &str) -> Email {
     Email::parse(text).expect("an address")

@@ -10,17 +10,19 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use uuid::{Uuid, uuid};
+use uuid::Uuid;
 
 use super::code::Purpose;
 use super::email::Email;
 use super::id::{EmailId, UserId};
 use super::invitation;
-use super::outbox_body::Kept;
 use super::outbox_reports::Reports;
-pub use super::outbox_status::{SimpleStatus, Status};
-use super::session::after;
+use super::outbox_status::Status;
+use crate::clock::{Millis, after};
 use crate::crypto::seal::Sealed;
+use crate::model::category::Category;
+use crate::model::outbox_kept::Kept;
+use crate::model::theme::DEFAULT_THEME;
 
 /// How long a worker may take to render before another one may start again.
 pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
@@ -28,9 +30,6 @@ pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
 pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
 /// How often sending is tried.
 pub const MAX_ATTEMPTS: u32 = 5;
-
-/// The theme of every mail that names none.
-pub const DEFAULT_THEME: Uuid = uuid!("1df07ae6-abf3-4a40-83a5-a1a2cbe336ac");
 
 /// An entry of the outbox, as the table holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -143,48 +142,6 @@ pub enum CreatedWith {
     ProgrammaticCall,
 }
 
-/// What a mail is about; users may refuse marketing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub enum Category {
-    #[default]
-    Transactional,
-    Marketing,
-}
-
-impl Category {
-    pub const ALL: [Self; 2] = [Self::Transactional, Self::Marketing];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Transactional => "Transactional",
-            Self::Marketing => "Marketing",
-        }
-    }
-
-    /// Whether users may refuse it.
-    pub fn can_be_refused(self) -> bool {
-        self == Self::Marketing
-    }
-
-    pub fn id(self) -> Uuid {
-        match self {
-            Self::Transactional => uuid!("7bb82d33-2f54-4a3d-9d23-82739e0d66ef"),
-            Self::Marketing => uuid!("4f6f8873-3d04-46bd-8bef-18338b1a1b4c"),
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|category| category.name() == name)
-    }
-}
-
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for Category {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let name = String::deserialize_from_value(value, location)?;
-        Self::parse(&name).ok_or_else(|| crate::product_api::input::rejected("must be Transactional or Marketing", location))
-    }
-}
-
 /// Where an entry is on its way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
@@ -231,9 +188,6 @@ pub enum Stage {
         is_reported_on: bool,
     },
 }
-
-/// A time in milliseconds since the epoch, as the wire has it.
-pub type Millis = i64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]

@@ -8,21 +8,13 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::outbox::{Millis, OutboxEntry, Stage};
 use super::outbox_codes::Codes;
-use super::session::after;
+use crate::clock::after;
+use crate::model::outbox::{OutboxEntry, Stage};
+use crate::model::outbox_kept::Kept;
 
 /// How long the bodies of a mail are kept after its end.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
-
-/// Where the bodies of a mail are that has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
-    /// When they are erased.
-    pub until: Millis,
-    /// About how many they are, before they are compressed.
-    pub bytes: usize,
-}
 
 /// The bodies of a mail, apart from its entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -65,7 +65,7 @@ impl Codes {
     }
 
     /// The code of a link.
-    pub(super) fn of_link(url: &str) -> Self {
+    pub(crate) fn of_link(url: &str) -> Self {
         in_link(url).into_iter().collect()
     }
 
@@ -151,7 +151,7 @@ impl OutboxEntry {
     }
 
     /// Replaces the variables. One that is what answers show in place of a code keeps the code; any other is the caller's own.
-    pub(super) fn replace_variables(&mut self, mut variables: Map<String, Value>) {
+    pub(crate) fn replace_variables(&mut self, mut variables: Map<String, Value>) {
         let shown = self.shown().into_owned().variables;
         let is_kept = |name: &str, variables: &Map<String, Value>| variables.get(name).is_some_and(|new| shown.get(name) == Some(new));
         if let Some(codes) = &mut self.codes {
@@ -166,7 +166,7 @@ impl OutboxEntry {
     }
 
     /// Forgets the codes of a mail that has gone out, or never will.
-    pub(super) fn forget_codes(&mut self) {
+    pub(crate) fn forget_codes(&mut self) {
         if !matches!(self.stage, Stage::Sent { .. } | Stage::Skipped { .. }) {
             return;
         }

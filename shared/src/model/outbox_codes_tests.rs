@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::code::Code;
-use super::outbox::{Builtin, Failure, OutboxEntry, Source, Stage, Status};
 use super::outbox_body::BODY_LIFE;
 use super::outbox_codes::{Coded, Codes, HIDDEN, LINK, NOT_ME_LINK, OTP};
 use super::outbox_patch::Refused;
 use super::outbox_tests::{ME, at, entry, mail, patch, sending};
 use super::outbox_work::Outcome;
-use super::session::after;
+use crate::clock::after;
 use crate::crypto::seal::Sealed;
+use crate::model::outbox::{Builtin, Failure, OutboxEntry, Source, Stage};
+use crate::model::outbox_status::Status;
 
 const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
 const OTHER: &str = "zz7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";

@@ -5,10 +5,11 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::outbox::{OutboxEntry, Recipients, SkippedReason, Stage, Status};
 use super::outbox_status::Move;
 use super::theme::ThemeId;
 use crate::http::change::Change;
+use crate::model::outbox::{OutboxEntry, Recipients, SkippedReason, Stage};
+use crate::model::outbox_status::Status;
 
 /// The body of an update. Absent fields stay; an empty body only touches `updated_at_millis`.
 #[derive(Clone, Deserr, ToSchema)]
@@ -55,11 +56,7 @@ pub struct Cancel;
 
 impl<E: deserr::DeserializeError> Deserr<E> for Cancel {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        if bool::deserialize_from_value(value, location)? {
-            Ok(Self)
-        } else {
-            Err(crate::product_api::input::rejected(&"must be true", location))
-        }
+        if bool::deserialize_from_value(value, location)? { Ok(Self) } else { Err(crate::problem::rejected(&"must be true", location)) }
     }
 }
 
@@ -70,7 +67,7 @@ pub struct AtMillis(pub Timestamp);
 impl<E: deserr::DeserializeError> Deserr<E> for AtMillis {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let time = Timestamp::from_millisecond(i64::deserialize_from_value(value, location)?);
-        time.map(Self).map_err(|_| crate::product_api::input::rejected(&"must be a time in milliseconds since the epoch", location))
+        time.map(Self).map_err(|_| crate::problem::rejected(&"must be a time in milliseconds since the epoch", location))
     }
 }
 
@@ -83,7 +80,7 @@ impl<E: deserr::DeserializeError> Deserr<E> for Variables {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         match Value::deserialize_from_value(value, location)? {
             Value::Object(map) => Ok(Self(map)),
-            _ => Err(crate::product_api::input::rejected(&"must be an object", location)),
+            _ => Err(crate::problem::rejected(&"must be an object", location)),
         }
     }
 }

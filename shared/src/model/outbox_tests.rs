@@ -6,24 +6,26 @@ use uuid::Uuid;
 
 use super::email::Email;
 use super::id::EmailId;
-use super::outbox::{
-    Category, CreatedWith, DEFAULT_THEME, Failure, MAX_ATTEMPTS, NewEntry, OutboxEntry, RENDERING_LEASE, Recipients, SENDING_LEASE,
-    SkippedReason, Source, Stage, Status,
-};
 use super::outbox_patch::{OutboxPatch, Refused};
-use super::outbox_reports::Report;
 use super::outbox_status::ReportKind;
 use super::outbox_work::{Outcome, Rendering};
+use crate::model::category::Category;
+use crate::model::outbox::{
+    CreatedWith, Failure, MAX_ATTEMPTS, NewEntry, OutboxEntry, RENDERING_LEASE, Recipients, SENDING_LEASE, SkippedReason, Source, Stage,
+};
+use crate::model::outbox_report::Report;
+use crate::model::outbox_status::Status;
+use crate::model::theme::DEFAULT_THEME;
 
-pub(super) const ME: Uuid = Uuid::from_u128(1);
+pub(crate) const ME: Uuid = Uuid::from_u128(1);
 const OTHER: Uuid = Uuid::from_u128(2);
 
 /// Milliseconds after the creation of every entry of these tests.
-pub(super) fn at(millis: i64) -> Timestamp {
+pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(1_000_000_000_000 + millis).expect("a time")
 }
 
-pub(super) fn entry() -> OutboxEntry {
+pub(crate) fn entry() -> OutboxEntry {
     let emails = vec![Email::parse("ada@example.com").expect("an address")];
     let new = NewEntry {
         to: Recipients::CustomEmails { emails },
@@ -37,16 +39,16 @@ pub(super) fn entry() -> OutboxEntry {
     OutboxEntry::new(EmailId::from(Uuid::nil()), new, at(0))
 }
 
-pub(super) fn patch(body: Value) -> OutboxPatch {
-    deserr::deserialize::<OutboxPatch, _, crate::product_api::input::Problems>(body).expect("a patch")
+pub(crate) fn patch(body: Value) -> OutboxPatch {
+    deserr::deserialize::<OutboxPatch, _, crate::problem::Problems>(body).expect("a patch")
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it stands where a rendering is expected")]
-pub(super) fn mail() -> Rendering {
+pub(crate) fn mail() -> Rendering {
     Ok(("Hi".to_owned(), Some("<p>Hi".to_owned()), Some("Hi".to_owned())))
 }
 
-pub(super) fn failure(now: Timestamp) -> Failure {
+pub(crate) fn failure(now: Timestamp) -> Failure {
     Failure::new(now, "TEMPORARY", "later")
 }
 
@@ -58,7 +60,7 @@ fn queued() -> OutboxEntry {
     rendering().finish_rendering(ME, mail(), at(2)).expect("a mail")
 }
 
-pub(super) fn sending() -> OutboxEntry {
+pub(crate) fn sending() -> OutboxEntry {
     queued().begin_sending(ME, at(3)).expect("a claim")
 }
 

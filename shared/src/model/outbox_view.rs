@@ -7,9 +7,12 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::id::EmailId;
-use super::outbox::{Category, CreatedWith, Millis, OutboxEntry, Recipients, Rendered, SimpleStatus, SkippedReason, Stage, Status};
 use super::outbox_reports::Reports;
+use crate::clock::Millis;
 use crate::mail::builtin;
+use crate::model::category::Category;
+use crate::model::outbox::{CreatedWith, OutboxEntry, Recipients, Rendered, SkippedReason, Stage};
+use crate::model::outbox_status::{SimpleStatus, Status};
 
 /// An entry of the outbox. Times are milliseconds since the epoch.
 #[derive(Debug, Clone, Serialize, ToSchema)]

@@ -4,11 +4,12 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::outbox::{OutboxEntry, Stage, Status};
-use super::outbox_reports::Report;
 use super::outbox_status::{Move, ReportKind};
 use super::outbox_tests::{ME, at, entry, failure, mail, patch};
 use super::outbox_work::Outcome;
+use crate::model::outbox::{OutboxEntry, Stage};
+use crate::model::outbox_report::Report;
+use crate::model::outbox_status::Status;
 
 /// What may happen to an entry next.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use super::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendere
 use super::outbox_codes::Codes;
 use super::outbox_reports::Reports;
 use super::outbox_status::Move;
-use super::session::after;
+use crate::clock::after;
 
 /// Largest entry, in bytes of its texts: an item of DynamoDB has 400 KB at most, with its keys and what workers add later.
 pub const MAX_BYTES: usize = 360_000;

@@ -12,7 +12,7 @@ const FROM: usize = 1024;
 const MAX: usize = 4 << 20;
 
 #[expect(clippy::ref_option, reason = "as serde calls it")]
-pub(super) fn serialize<S: Serializer>(text: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(text: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
     match text {
         Some(text) if text.len() >= FROM => serializer.serialize_bytes(&lz4_flex::compress_prepend_size(text.as_bytes())),
         Some(text) => serializer.serialize_str(text),
@@ -20,7 +20,7 @@ pub(super) fn serialize<S: Serializer>(text: &Option<String>, serializer: S) -> 
     }
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     deserializer.deserialize_any(Text)
 }
 

@@ -10,14 +10,15 @@ use uuid::Uuid;
 use super::bot_challenge::BotChallenge;
 use super::id::ProjectId;
 use super::mail_server::MailServer;
-use super::notice::Topic;
-use super::outbox::DEFAULT_THEME;
-use super::password;
+use super::password::length;
 use super::permission::Rbac;
 use super::redirect::{RedirectUrl, Rules, TrustedDomain};
 use super::sign_up_rule::{DefaultAction, SignUpRule};
-use super::trail;
 use crate::crypto::seal::Sealed;
+use crate::level::Level;
+use crate::model::notice_kind::Topic;
+use crate::model::theme::DEFAULT_THEME;
+use crate::model::trail_retention;
 
 /// A project: its users, and how they sign in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,7 +111,7 @@ impl Default for ProjectConfig {
             require_publishable_client_key: false,
             new_sign_in_mails: false,
             disabled_notices: BTreeSet::new(),
-            password_min_length: password::MIN_LENGTH,
+            password_min_length: length::MIN_LENGTH,
             domains: Vec::new(),
             domain_names: BTreeMap::new(),
             oauth_providers: Vec::new(),
@@ -119,7 +120,7 @@ impl Default for ProjectConfig {
             sign_up_rules_default_action: DefaultAction::default(),
             sessions: SessionSettings::default(),
             reauthentication_max_age_seconds: 0,
-            audit_log_retention_days: trail::RETENTION_DAYS,
+            audit_log_retention_days: trail_retention::RETENTION_DAYS,
             bot_challenge: BotChallenge::default(),
             email: EmailConfig::default(),
             rbac: Rbac::default(),
@@ -310,8 +311,17 @@ impl KeyKind {
         }
     }
 
+    /// The kind that proves an access type.
+    pub fn of(level: Level) -> Self {
+        match level {
+            Level::Client => Self::PublishableClient,
+            Level::Server => Self::SecretServer,
+            Level::Admin => Self::SuperSecretAdmin,
+        }
+    }
+
     /// The kind whose prefix a text has.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn by_prefix(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))
     }
 }

@@ -8,11 +8,11 @@ use uuid::Uuid;
 use super::bot_challenge::BotChallengeView;
 use super::id::ProjectId;
 use super::mail_server::HIDDEN_PASSWORD;
-use super::notice::Topic;
 use super::permission::{Occasion, PermissionId};
 use super::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
 use super::redirect::TrustedDomain;
 use super::sign_up_rule::{DefaultAction, SignUpRule};
+use crate::model::notice_kind::Topic;
 
 /// A project, as anybody with its id may read it.
 #[derive(Debug, Serialize, ToSchema)]

@@ -10,8 +10,8 @@ use super::email::Email;
 use super::id::{ProviderAccountId, UserId};
 use super::project::ProjectConfig;
 use super::user::{Channel, MAX_ACCOUNTS, ProviderAccount, User};
+use crate::level::Level;
 use crate::oauth::catalog;
-use crate::product_api::access::Level;
 
 /// Longest id of an account at a provider, in bytes; it is part of a key.
 const MAX_ACCOUNT_ID: usize = 512;

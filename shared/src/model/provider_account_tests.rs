@@ -7,7 +7,7 @@ use super::id::ProviderAccountId;
 use super::project::ProjectConfig;
 use super::provider_account::{AccountPatch, Refused};
 use super::user::{MAX_ACCOUNTS, ProviderAccount, User};
-use crate::crypto::password::Hash;
+use crate::crypto::password::hash::Hash;
 use crate::entropy::Entropy;
 
 fn account(account_id: &str) -> ProviderAccount {

@@ -8,6 +8,7 @@ use super::id::{SessionId, UserId};
 use super::place::Place;
 use super::project::SessionSettings;
 use super::user::User;
+use crate::clock::after;
 use crate::entropy::Entropy;
 
 /// The longest life of a session that a server may ask for: 367 days.
@@ -91,9 +92,4 @@ impl Session {
     pub fn is_live(&self, user: &User, settings: &SessionSettings, now: Timestamp) -> bool {
         self.is_unended(user) && now < self.expires_at && now < after(self.last_used_at, settings.idle())
     }
-}
-
-/// A time later, or the last there is.
-pub fn after(time: Timestamp, duration: SignedDuration) -> Timestamp {
-    time.checked_add(duration).unwrap_or(Timestamp::MAX)
 }

@@ -25,7 +25,7 @@ use utoipa::ToSchema;
 use super::email::Email;
 use super::line;
 use super::risk::SignUpRisk;
-use super::user::{Restriction, User};
+use crate::model::restriction::Restriction;
 
 /// How many rules a project may have: all are read with every request, and tried at every sign-up.
 pub const MAX_RULES: usize = 50;
@@ -234,23 +234,5 @@ pub fn judge(rules: &[SignUpRule], default: DefaultAction, attempt: &Attempt<'_>
     match default {
         DefaultAction::Allow => Verdict::Allow,
         DefaultAction::Reject => Verdict::rejected(None),
-    }
-}
-
-impl Verdict {
-    fn rejected(message: Option<&str>) -> Self {
-        Self::Reject { message: message.unwrap_or("the sign-up was rejected").to_owned() }
-    }
-
-    /// Does to a new user what the rules say; the message of a rejection.
-    pub fn apply(self, user: &mut User) -> Result<(), String> {
-        match self {
-            Self::Allow => Ok(()),
-            Self::Restrict(restriction) => {
-                user.restriction = Some(restriction);
-                Ok(())
-            }
-            Self::Reject { message } => Err(message),
-        }
     }
 }

@@ -16,8 +16,9 @@ use super::user::User;
 use super::user_values::DisplayName;
 use crate::crypto::digest::Digest;
 use crate::http::change::Change;
-use crate::product_api::access::{Level, UserRef};
-use crate::product_api::input::{Problems, rejected};
+use crate::level::Level;
+use crate::model::user_ref::UserRef;
+use crate::problem::{Problems, rejected};
 
 /// What the personal team of somebody without a name and an address is called.
 pub const NAMELESS: &str = "Personal team";

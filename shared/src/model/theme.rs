@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
-use uuid::Uuid;
+use uuid::{Uuid, uuid};
 
 use super::id::DocumentId;
 
@@ -80,3 +80,6 @@ impl PartialSchema for Theme {
 }
 
 impl ToSchema for Theme {}
+
+/// The theme of every mail that names none.
+pub const DEFAULT_THEME: Uuid = uuid!("1df07ae6-abf3-4a40-83a5-a1a2cbe336ac");

@@ -11,18 +11,13 @@ use utoipa::ToSchema;
 use super::email::Email;
 use super::id::{KeySetId, SessionId, TrailEntryId, UserId};
 use super::mail_document::DocumentKind;
-use super::notice::{Kind, changes};
 use super::place::Place;
 use super::project::{KeyKind, ProjectConfig};
 use super::session::Amr;
 use super::user::User;
+use crate::model::notice::changes;
+use crate::model::notice_kind::Kind;
 
-/// How long entries are kept where a project does not say, in days.
-pub const RETENTION_DAYS: u16 = 90;
-/// The longest that a project may keep them, in days.
-pub const MAX_RETENTION_DAYS: u16 = 400;
-/// How many days a project may keep them.
-pub const RETENTION_RANGE: std::ops::RangeInclusive<u16> = 1..=MAX_RETENTION_DAYS;
 /// How many names of fields an entry has at most; more are left out.
 pub const MAX_FIELDS: usize = 50;
 /// Longest name of a field, in bytes; what is longer is left out.
@@ -220,15 +215,10 @@ pub fn retention_days(config: &ProjectConfig) -> u16 {
     config.audit_log_retention_days
 }
 
-/// The longest time that an entry is kept.
-pub fn longest_retention() -> SignedDuration {
-    SignedDuration::from_hours(i64::from(MAX_RETENTION_DAYS) * 24)
-}
-
 impl Entry {
     /// When the entry expires.
     pub fn expires_at(&self, retention_days: u16) -> Timestamp {
-        super::session::after(self.at, SignedDuration::from_hours(i64::from(retention_days) * 24))
+        crate::clock::after(self.at, SignedDuration::from_hours(i64::from(retention_days) * 24))
     }
 }
 

@@ -5,22 +5,21 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::email::Email;
-use super::id::{ChannelId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
+use super::id::{ChannelId, ProviderAccountId, SessionId, TeamId, UserId};
 use super::metadata::Metadata;
-use super::mfa::Totp;
-use super::notice::Notices;
-use super::outbox::Category;
-use super::ownership::Standing;
 use super::permission::Grant;
 use super::project::ProjectConfig;
 use super::risk::RiskScores;
 use crate::crypto::digest::Digest;
-use crate::crypto::password::Hash;
-use crate::crypto::token::Subject;
+use crate::crypto::password::hash::Hash;
 use crate::entropy::Entropy;
+use crate::model::category::Category;
+use crate::model::notices::Notices;
+use crate::model::restriction::{RestrictedReason, Restriction};
+use crate::model::standing::Standing;
+use crate::model::totp::Totp;
 
 /// How many contact channels a user may have: the item stays far below DynamoDB's 400 KB, and a deletion fits one transaction.
 pub const MAX_CHANNELS: usize = 50;
@@ -133,25 +132,6 @@ pub struct ProviderAccount {
     pub allow_sign_in: bool,
     /// Whether the app gets access tokens for it.
     pub allow_connected_accounts: bool,
-}
-
-/// A restriction that an administrator set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Restriction {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub private_details: Option<String>,
-}
-
-/// Why a user is restricted; the first that applies.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum RestrictedReason {
-    #[default]
-    Anonymous,
-    EmailNotVerified,
-    RestrictedByAdministrator,
 }
 
 impl User {
@@ -271,23 +251,6 @@ impl User {
             Some(RestrictedReason::EmailNotVerified)
         } else {
             self.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator)
-        }
-    }
-
-    /// What an access token of this user's session says.
-    pub fn subject(&self, project: &ProjectId, config: &ProjectConfig, session: SessionId) -> Subject {
-        let primary = self.primary();
-        Subject {
-            user: self.id,
-            project: project.clone(),
-            session,
-            name: self.display_name.clone(),
-            email: primary.map(|channel| channel.value.to_string()),
-            email_verified: primary.is_some_and(|channel| channel.is_verified),
-            selected_team: self.selected_team_id.map(|team| team.to_string()),
-            signed_up_at: self.signed_up_at,
-            restricted: self.restricted_reason(config),
-            requires_totp: self.totp.is_some(),
         }
     }
 }

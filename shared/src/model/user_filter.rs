@@ -2,7 +2,8 @@
 
 use super::id::UserId;
 use super::project::ProjectConfig;
-use super::user::{RestrictedReason, User};
+use crate::model::restriction::RestrictedReason;
+use crate::model::user::User;
 
 /// What a list of users is asked for.
 #[derive(Debug, Clone, Default)]

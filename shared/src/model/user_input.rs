@@ -14,14 +14,14 @@ use super::email::Email;
 use super::id::TeamId;
 use super::line;
 use super::metadata::Metadata;
-use super::password::Password;
 use super::profile_image::ProfileImage;
 use super::risk::RiskScores;
 use super::user_values::{AccountInput, CountryCode, DisplayName, False, ImportedHash, Note};
+use crate::crypto::password::Password;
 use crate::crypto::totp::TotpSecret;
 use crate::http::change::Change;
-use crate::product_api::access::Level;
-use crate::product_api::input::Problems;
+use crate::level::Level;
+use crate::problem::Problems;
 
 /// Every field of a user that a request may set. Absent fields stay as they are.
 #[derive(Deserr, ToSchema)]

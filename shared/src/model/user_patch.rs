@@ -4,15 +4,16 @@ use jiff::Timestamp;
 
 use super::email::Email;
 use super::id::ChannelId;
-use super::mfa::Totp;
 use super::ownership::Author;
 use super::profile_image::NewImage;
-use super::user::{Channel, MAX_CHANNELS, Restriction, User};
 use super::user_input::UserInput;
 use super::user_values::Note;
-use crate::crypto::password::Hash;
+use crate::crypto::password::hash::Hash;
 use crate::entropy::Entropy;
 use crate::http::change::Change;
+use crate::model::restriction::Restriction;
+use crate::model::totp::Totp;
+use crate::model::user::{Channel, MAX_CHANNELS, User};
 
 /// A change, with what its secrets became.
 pub struct UserPatch {
@@ -103,7 +104,7 @@ impl UserPatch {
 
 impl User {
     /// The user has no primary address any more; it keeps its channels.
-    pub(super) fn demote(&mut self) {
+    pub(crate) fn demote(&mut self) {
         for channel in &mut self.channels {
             channel.is_primary = false;
         }
@@ -133,7 +134,7 @@ mod tests {
 
     use super::super::user_input::{Any, UserBody};
     use super::*;
-    use crate::product_api::input::Problems;
+    use crate::problem::Problems;
 
     fn patch(body: Value) -> UserPatch {
         let input = deserr::deserialize::<UserBody<Any>, _, Problems>(body).expect("a patch").0;

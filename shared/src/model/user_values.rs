@@ -10,8 +10,8 @@ use super::id::ProviderAccountId;
 use super::line;
 use super::provider_account::is_account_id;
 use super::user::{MAX_ACCOUNTS, ProviderAccount};
-use crate::crypto::password::Hash;
-use crate::product_api::input::rejected;
+use crate::crypto::password::hash::Hash;
+use crate::problem::rejected;
 
 /// Longest note about a restriction, in characters.
 const MAX_NOTE: usize = 4096;
@@ -49,9 +49,9 @@ pub struct AccountInput {
 }
 
 impl AccountInput {
-    pub(super) const RULE: &str = "must be at most 20 accounts, each once, with ids of 1 to 512 bytes";
+    pub(crate) const RULE: &str = "must be at most 20 accounts, each once, with ids of 1 to 512 bytes";
 
-    pub(super) fn are_distinct(accounts: &[Self]) -> bool {
+    pub(crate) fn are_distinct(accounts: &[Self]) -> bool {
         let mut seen = HashSet::new();
         let is_new = |account: &Self| is_account_id(&account.account_id) && seen.insert((account.id.clone(), account.account_id.clone()));
         accounts.len() <= MAX_ACCOUNTS && accounts.iter().all(is_new)

@@ -12,8 +12,9 @@ use super::project::ProjectConfig;
 use super::risk::RiskScores;
 use super::team::Team;
 use super::team_view::TeamView;
-use super::user::{RestrictedReason, User};
-use crate::product_api::access::Level;
+use crate::level::Level;
+use crate::model::restriction::RestrictedReason;
+use crate::model::user::User;
 
 /// A user, as its own client reads it.
 #[derive(Debug, Clone, Serialize, ToSchema)]

@@ -9,10 +9,9 @@ use super::id_token::{self, Expected};
 use super::metadata;
 use super::outgoing::{Fault, Outgoing};
 use super::profile::{Fields, Profile};
-use crate::App;
-use crate::crypto::seal;
+use crate::clock::after;
+use crate::crypto::seal::{self, Sealer};
 use crate::model::project::{OAuthProvider, Project, secret_owner};
-use crate::model::session::after;
 
 /// A provider with everything that a call to it takes.
 pub struct Peer<'a> {
@@ -59,10 +58,16 @@ enum Source {
 
 impl<'a> Peer<'a> {
     /// Opens the project's secret at the provider.
-    pub fn new(app: &'a App, project: &Project, provider: &'a OAuthProvider) -> Result<Self, seal::Error> {
+    pub fn new(
+        outgoing: Outgoing<'a>,
+        sealer: &Sealer,
+        project: &Project,
+        provider: &'a OAuthProvider,
+        now: Timestamp,
+    ) -> Result<Self, seal::Error> {
         let owner = secret_owner(project.id.as_str(), &provider.id);
-        let client_secret = app.sealer.open(&owner, &provider.client_secret)?;
-        Ok(Self { outgoing: Outgoing::new(&app.settings), provider, client_secret, now: app.clock.now() })
+        let client_secret = sealer.open(&owner, &provider.client_secret)?;
+        Ok(Self { outgoing, provider, client_secret, now })
     }
 
     async fn endpoints(&self) -> Result<Endpoints, Fault> {

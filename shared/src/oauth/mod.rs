@@ -12,3 +12,5 @@ pub mod metadata;
 #[cfg(feature = "oauth")]
 pub mod outgoing;
 pub mod profile;
+#[cfg(test)]
+mod profile_tests;

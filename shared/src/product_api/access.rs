@@ -5,67 +5,40 @@
 //! request is counted. The access token is verified locally; whether its session still lives, and what its user may do, is read.
 
 use std::marker::PhantomData;
+use std::ops::Deref;
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts, RawPathParams};
 use http::HeaderMap;
 use http::request::Parts;
 use secrecy::SecretString;
-use serde::Serialize;
 
+use super::access_token::AccessToken;
 use super::admin_token::{self, AdminToken};
-use super::current_user::{AccessToken, CurrentUser, JUST_PROVED};
+use super::current_user::CurrentUser;
 use super::error::{Error, KeySlip, KnownError};
 use super::family::header;
-use super::input::Problems;
 use super::limits::{Claimed, recipient_key, unproved};
 use super::named::Names;
 use super::trail::named_user;
 use crate::App;
-use crate::http::Route;
 use crate::http::client::{PeerAddress, place};
 use crate::http::describe::{Describe, Description};
+use crate::http::route::Route;
+use crate::level::Level;
 use crate::model::id::{ProjectId, UserId};
-use crate::model::limit::{Limit, Subject};
-use crate::model::ownership::{Author, Prover};
+use crate::model::limit::Limit;
 use crate::model::place::Place;
 use crate::model::project::{ApiKey, KeyKind, Project};
 use crate::model::trail::Actor;
-use crate::model::user::User;
-use crate::store::projects::{ProjectRow, api_key_key, project_key};
-use crate::store::{Store, record};
+use crate::model::user_ref::UserRef;
+use crate::problem::Problems;
+use crate::product_api::context::Context;
+use crate::store::keys::{api_key_key, project_key};
+use crate::store::projects::ProjectRow;
+use crate::store::record;
 
 /// What stands for "no key" where a key must be text.
 pub const NO_KEY: &str = "__stack_public_client__";
-
-/// An access type; a higher one may do all that a lower one may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    Client,
-    Server,
-    Admin,
-}
-
-impl Level {
-    const ALL: [Self; 3] = [Self::Client, Self::Server, Self::Admin];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Server => "server",
-            Self::Admin => "admin",
-        }
-    }
-
-    /// The kind of key that proves it.
-    fn key(self) -> KeyKind {
-        match self {
-            Self::Client => KeyKind::PublishableClient,
-            Self::Server => KeyKind::SecretServer,
-            Self::Admin => KeyKind::SuperSecretAdmin,
-        }
-    }
-}
 
 /// Among the extensions of a request, proves any access type without a key: whoever runs the process asks in person, as the gateway's own
 /// pages do. What comes from outside of the process has no way to put it there.
@@ -101,101 +74,21 @@ impl Least for Admin {
 
 /// A request that has proved the access type `L` at least.
 pub struct Access<L> {
-    pub level: Level,
-    pub project: Project,
-    /// What a change of the project is conditional on.
-    pub project_version: u64,
-    pub user: Option<CurrentUser>,
-    pub place: Place,
-    /// The table, with what the request names ([`Route::reads`]) as it was read with all this. A second look takes the app's.
-    pub first_look: Store,
+    context: Context,
     least: PhantomData<L>,
 }
 
-/// A user id in a request, where `me` means the current user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UserRef {
-    Me,
-    Id(UserId),
-}
+impl<L> Deref for Access<L> {
+    type Target = Context;
 
-impl UserRef {
-    pub fn parse(text: &str) -> Result<Self, crate::model::id::NotAnId> {
-        if text == "me" { Ok(Self::Me) } else { UserId::parse(text).map(Self::Id) }
-    }
-}
-
-impl utoipa::PartialSchema for UserRef {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        String::schema()
-    }
-}
-
-impl utoipa::ToSchema for UserRef {}
-
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for UserRef {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        Self::parse(&text).map_err(|_| super::input::rejected("must be a UUID or me", location))
+    fn deref(&self) -> &Context {
+        &self.context
     }
 }
 
 impl<L> Access<L> {
-    /// The current user, or the error of an operation that is about it.
-    pub fn own_user(&self) -> Result<&CurrentUser, KnownError> {
-        self.user.as_ref().ok_or(KnownError::CannotGetOwnUserWithoutUser)
-    }
-
-    /// Whom attempts are counted by: the current user, or the address that the request came from.
-    pub fn subject(&self) -> Subject {
-        self.user.as_ref().map_or_else(|| Subject::address(self.place.ip), |user| Subject::user(user.row.user.id))
-    }
-
-    /// By whose word the request changes an account.
-    pub fn author(&self) -> Author {
-        if self.level >= Level::Server { Author::Server } else { Author::User }
-    }
-
-    /// Refuses a client's change of how its user signs in when the project wants the user to be proved to be there first.
-    pub fn check_fresh(&self, app: &App) -> Result<(), KnownError> {
-        match &self.user {
-            Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, app),
-            _ => Ok(()),
-        }
-    }
-
-    /// The same for what takes a proof of the last minutes where a project wants any.
-    pub fn check_just_proved(&self, app: &App) -> Result<(), KnownError> {
-        match &self.user {
-            Some(current) if self.level < Level::Server => current.check_fresh(&self.project, Some(JUST_PROVED), app),
-            _ => Ok(()),
-        }
-    }
-
-    /// Who proves an address of the account `user` by this request. A session that ended since the request was authenticated proves
-    /// nothing.
-    pub fn prover(&self, user: &User) -> Prover {
-        let is_own = self.user.as_ref().is_some_and(|current| current.row.user.id == user.id && current.session.is_unended(user));
-        if is_own { Prover::Creator } else { Prover::Stranger }
-    }
-
-    /// Refuses a client's change of `user`, as it is read again, when the caller's session has ended or the caller has been restricted
-    /// since the request was authenticated.
-    pub fn check_again(&self, user: &User) -> Result<(), KnownError> {
-        match &self.user {
-            Some(current) if self.level < Level::Server && current.row.user.id == user.id => current.check(user, &self.project),
-            _ => Ok(()),
-        }
-    }
-
-    /// The user that a request is about: a client may name itself alone.
-    pub fn user_id(&self, user: UserRef) -> Result<UserId, KnownError> {
-        let own = self.user.as_ref().map(|user| user.row.user.id);
-        match user {
-            UserRef::Me => own.ok_or(KnownError::CannotGetOwnUserWithoutUser),
-            UserRef::Id(id) if self.level >= Level::Server || own == Some(id) => Ok(id),
-            UserRef::Id(_) => Err(KnownError::Forbidden),
-        }
+    pub fn into_context(self) -> Context {
+        self.context
     }
 
     /// The user whose things a request lists. A client that names none would list everybody's, which it may not; nobody else does.
@@ -203,7 +96,7 @@ impl<L> Access<L> {
         match user {
             Some(user) => self.user_id(user),
             None if self.level >= Level::Server => {
-                Err(Problems::one("query.user_id", "is required").into_error(route.verb.name(), route.path))
+                Err(KnownError::schema(&Problems::one("query.user_id", "is required"), route.verb.name(), route.path))
             }
             None => Err(KnownError::Forbidden),
         }
@@ -265,7 +158,7 @@ impl<'a> Headers<'a> {
         for (_, key) in &mut keys {
             *key = key.filter(|key| *key != NO_KEY);
         }
-        let wanted = level.key();
+        let wanted = KeyKind::of(level);
         let key = keys.iter().find(|(kind, _)| *kind == wanted).and_then(|(_, key)| *key);
         Ok(Self {
             level,
@@ -293,7 +186,7 @@ impl<'a> Headers<'a> {
 
     fn prove_by_key(&self, project: &Project, key: Option<&ApiKey>, app: &App) -> Result<(), KnownError> {
         let (project_id, slip) = (project.id.to_string(), self.slip);
-        let opens = key.is_some_and(|key| key.opens(self.level.key(), app.clock.now()));
+        let opens = key.is_some_and(|key| key.opens(KeyKind::of(self.level), app.clock.now()));
         match (self.level, &self.key, opens) {
             (_, Some(_), true) => Ok(()),
             (Level::Client, None, _) if project.config.require_publishable_client_key => {
@@ -392,15 +285,16 @@ impl<L: Least> Access<L> {
         let actor = headers.actor(parts, key.as_ref(), user.as_ref());
         record::by(&project.project, headers.level.into(), actor, named_user(path.as_ref(), user.as_ref().map(|user| user.row.user.id)));
         counting.settle(early, &items).await?;
-        Ok(Self {
+        let context = Context {
+            app: app.clone(),
             level: headers.level,
             project: project.project,
             project_version: project.version,
             user,
             place,
-            first_look: app.store.knowing(items),
-            least: PhantomData,
-        })
+            prefetched: app.store.knowing(items),
+        };
+        Ok(Self { context, least: PhantomData })
     }
 }
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::access::{Access, Level};
 use super::error::{Error, KnownError};
 use super::limits::ended_codes;
-use crate::App;
+use crate::app::App;
+use crate::level::Level;
 use crate::mail::notice;
 use crate::model::code::Rejected;
 use crate::model::id::{ProjectId, UserId};
@@ -18,6 +18,7 @@ use crate::model::project::ProjectConfig;
 use crate::model::sign_up_rule::{Attempt, AuthMethod, judge};
 use crate::model::team::Team;
 use crate::model::user::User;
+use crate::product_api::context::Context;
 use crate::store::accounts::Outcome;
 use crate::store::limits::Window;
 use crate::store::users::UserRow;
@@ -49,10 +50,10 @@ pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> R
 }
 
 /// The user of an id, at first look: read already when it is the current one.
-pub async fn read<L>(access: &Access<L>, id: UserId) -> Result<Option<UserRow>, Error> {
-    match access.user.as_ref().filter(|user| user.row.user.id == id) {
+pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Error> {
+    match context.user.as_ref().filter(|user| user.row.user.id == id) {
         Some(own) => Ok(Some(own.row.clone())),
-        None => Ok(access.first_look.user(&access.project.id, id).await?),
+        None => Ok(context.prefetched.user(&context.project.id, id).await?),
     }
 }
 
@@ -78,57 +79,55 @@ pub async fn change_read(
     Err(KnownError::ServiceUnavailable.into())
 }
 
-/// [`change_read`] by the caller of `access`: when the user has to be read again, the caller must still be who it was. The owner hears of
+/// [`change_read`] by the caller of `context`: when the user has to be read again, the caller must still be who it was. The owner hears of
 /// what changes of how the user signs in. What ends codes for an address that nobody has proved is counted.
-pub async fn change_as<L>(
-    app: &App,
-    access: &Access<L>,
+pub async fn change_as(
+    context: &Context,
     row: UserRow,
     missing: KnownError,
     change: impl Fn(&mut User) -> Result<With, Error>,
 ) -> Result<UserRow, Error> {
     let checked = |user: &mut User| {
-        access.check_again(user)?;
+        context.check_again(user)?;
         let before = user.clone();
         let mut with = change(user)?;
-        with.0.extend(notice::of_change(app, &access.project, place(access), &before, user)?);
-        if access.author() == Author::User && user.credential_epoch != before.credential_epoch {
-            with.0.extend(ended_codes(app, &before).map(|counter| Window::alone(&counter).count(&access.project.id)));
+        with.0.extend(notice::of_change(&context.app, &context.project, place(context), &before, user)?);
+        if context.author() == Author::User && user.credential_epoch != before.credential_epoch {
+            with.0.extend(ended_codes(&context.app, &before).map(|counter| Window::alone(&counter).count(&context.project.id)));
         }
         Ok(with)
     };
-    change_read(app, &access.project.id, row, missing, checked).await
+    change_read(&context.app, &context.project.id, row, missing, checked).await
 }
 
 /// Where a change is made, if that says anything to its user: a server is at its own place.
-fn place<L>(access: &Access<L>) -> Option<&Place> {
-    Some(&access.place).filter(|_| access.level < Level::Server)
+fn place(context: &Context) -> Option<&Place> {
+    Some(&context.place).filter(|_| context.level < Level::Server)
 }
 
 /// Changes a user by verifying an address of it, which the change may newly sign in with: an unverified claim of another user gives way
 /// to it where it has to.
-pub async fn verify_read<L>(
-    app: &App,
-    access: &Access<L>,
+pub async fn verify_read(
+    context: &Context,
     mut row: UserRow,
     missing: KnownError,
     change: impl Fn(&mut User) -> Result<With, Error>,
 ) -> Result<(), Error> {
-    let project = &access.project.id;
+    let project = &context.project.id;
     for _ in 0..TRIES {
         let mut user = row.user.clone();
         let With(mut others) = change(&mut user)?;
-        others.extend(notice::of_change(app, &access.project, place(access), &row.user, &mut user)?);
-        let mut outcome = app.store.change_account(project, &row, &user, others.clone()).await?;
+        others.extend(notice::of_change(&context.app, &context.project, place(context), &row.user, &mut user)?);
+        let mut outcome = context.app.store.change_account(project, &row, &user, others.clone()).await?;
         if let Outcome::EmailTaken(email) = &outcome {
-            let holder = match app.store.email_claim(project, email).await? {
-                Some(claim) => app.store.user(project, claim.user_id).await?,
+            let holder = match context.app.store.email_claim(project, email).await? {
+                Some(claim) => context.app.store.user(project, claim.user_id).await?,
                 None => None,
             };
             outcome = match holder {
                 Some(mut holder) => {
                     if holder.user.give_way(email) {
-                        app.store.take_email(project, &row, &user, email, &holder, others).await?
+                        context.app.store.take_email(project, &row, &user, email, &holder, others).await?
                     } else {
                         Outcome::EmailTaken(email.clone())
                     }
@@ -139,7 +138,7 @@ pub async fn verify_read<L>(
         }
         match outcome {
             Outcome::Done => return Ok(()),
-            Outcome::Changed => row = app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?,
+            Outcome::Changed => row = context.app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?,
             Outcome::EmailTaken(email) => {
                 return Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
                     r#type: "email",

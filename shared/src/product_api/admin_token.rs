@@ -5,20 +5,21 @@
 //! the project, and otherwise it costs a round trip of its own.
 
 use crate::App;
-use crate::crypto::token::{self, Claims};
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::project::Project;
 use crate::model::session::Session;
+use crate::model::token::{self, Claims};
 use crate::product_api::error::{Error, KnownError};
+use crate::store::keys::{project_key, user_key};
 use crate::store::memberships::member_key;
-use crate::store::projects::{ProjectRow, project_key};
+use crate::store::projects::ProjectRow;
 use crate::store::sessions::session_key;
 use crate::store::teams::{TeamRow, team_key};
-use crate::store::users::{UserRow, user_key};
+use crate::store::users::UserRow;
 use crate::store::{Items, Key};
 
 /// A token whose signature is right.
-pub(super) struct AdminToken {
+pub(crate) struct AdminToken {
     claims: Claims,
     internal: ProjectId,
     selected: Option<TeamId>,
@@ -26,7 +27,7 @@ pub(super) struct AdminToken {
 
 impl AdminToken {
     /// Reads a token; that it is none is said once the project is known to be there.
-    pub(super) fn read(text: &str, app: &App) -> Result<Self, KnownError> {
+    pub(crate) fn read(text: &str, app: &App) -> Result<Self, KnownError> {
         let claims = app.signer.verify(text, app.clock.now()).map_err(|error| match error {
             token::Error::Unparsable => KnownError::UnparsableAdminAccessToken,
             token::Error::Expired(claims) => {
@@ -43,12 +44,12 @@ impl AdminToken {
         Ok(Self { claims, internal: ProjectId::internal(), selected })
     }
 
-    pub(super) fn user(&self) -> UserId {
+    pub(crate) fn user(&self) -> UserId {
         self.claims.sub
     }
 
     /// What the proof needs as far as it is known before the project is.
-    pub(super) fn keys(&self) -> Vec<Key> {
+    pub(crate) fn keys(&self) -> Vec<Key> {
         let user = self.claims.sub;
         let (internal, session) = (&self.internal, self.claims.refresh_token_id);
         let mut keys = vec![project_key(internal), user_key(internal, user), session_key(internal, user, session)];
@@ -57,7 +58,7 @@ impl AdminToken {
     }
 
     /// Whether the token's user is, now, a member of the team that owns the project.
-    pub(super) async fn prove(&self, project: &Project, app: &App, items: &Found) -> Result<(), Error> {
+    pub(crate) async fn prove(&self, project: &Project, app: &App, items: &Found) -> Result<(), Error> {
         let Some((internal, user)) = items.internal.as_ref().zip(items.user.as_ref()) else {
             return Err(KnownError::AdminAccessTokenUserNotFound.into());
         };
@@ -82,7 +83,7 @@ impl AdminToken {
     }
 
     /// What was found of [`Self::keys`]. The project may be `internal` itself, so nothing is taken away here that others read.
-    pub(super) fn found(&self, items: &Items) -> Result<Found, Error> {
+    pub(crate) fn found(&self, items: &Items) -> Result<Found, Error> {
         let (internal, user) = (&self.internal, self.claims.sub);
         let session: Option<Session> = items.read(&session_key(internal, user, self.claims.refresh_token_id))?;
         let is_member_of_selected = match self.selected {
@@ -102,7 +103,7 @@ impl AdminToken {
 }
 
 /// What the table has for a proof.
-pub(super) struct Found {
+pub(crate) struct Found {
     internal: Option<ProjectRow>,
     user: Option<UserRow>,
     session: Option<Session>,

@@ -8,20 +8,22 @@
 
 use secrecy::ExposeSecret as _;
 
-use super::access::{Access, Level};
 use super::error::{Error, KnownError};
 use super::literal::{BotChallengePhase, True};
-use crate::App;
+use crate::app::App;
+use crate::level::Level;
 use crate::model::bot_challenge::{ChallengeProvider, Guarded, Policy, Turnstile};
-use crate::model::bot_challenge_altcha::{self as altcha, Solution};
+use crate::model::bot_challenge_altcha::Solution;
 use crate::model::bot_challenge_rate::{Tally, usual};
-use crate::model::bot_challenge_turnstile::{self as turnstile, Rejected};
+use crate::model::bot_challenge_turnstile::Rejected;
 use crate::model::id::ProjectId;
 use crate::model::limit::{Counter, Rule, Subject};
 use crate::model::place::Place;
 use crate::model::project::Project;
 use crate::model::user::User;
+use crate::model::{bot_challenge_altcha as altcha, bot_challenge_turnstile as turnstile};
 use crate::oauth::outgoing::Outgoing;
+use crate::product_api::context::Context;
 use crate::store::limits::Window;
 use crate::store::{self, Write};
 
@@ -123,9 +125,9 @@ pub fn excess(tallies: &[Tally]) -> u32 {
 
 impl<'a> Check<'a> {
     /// A request of a client. The servers of a project are trusted to know whom they act for.
-    pub fn of<L>(app: &'a App, access: &'a Access<L>, operation: Guarded) -> Self {
-        let check = Self::at(app, &access.project, &access.place, operation);
-        if access.level >= Level::Server { Self { policy: Policy::Off, ..check } } else { check }
+    pub fn of(context: &'a Context, operation: Guarded) -> Self {
+        let check = Self::at(&context.app, &context.project, &context.place, operation);
+        if context.level >= Level::Server { Self { policy: Policy::Off, ..check } } else { check }
     }
 
     /// A request without the headers of an access.
@@ -135,8 +137,8 @@ impl<'a> Check<'a> {
 
     /// A client's request by which `sender` has the project email an address that nobody may have proved. Whoever is anonymous has
     /// neither proved an address nor passed a challenge at sign-up, and is always asked for one.
-    pub fn of_email<L>(app: &'a App, access: &'a Access<L>, sender: &User) -> Self {
-        let check = Self::of(app, access, Guarded::Email);
+    pub fn of_email(context: &'a Context, sender: &User) -> Self {
+        let check = Self::of(context, Guarded::Email);
         let policy = if check.policy != Policy::Off && sender.is_anonymous { Policy::Always } else { check.policy };
         Self { policy, sender: Some(Subject::user(sender.id)), ..check }
     }

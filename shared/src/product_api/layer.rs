@@ -19,7 +19,8 @@ use super::family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, names};
 use super::input::ParsedBody;
 use super::{oauth_error, trail};
 use crate::App;
-use crate::http::{RequestId, Route};
+use crate::http::request_id::RequestId;
+use crate::http::route::Route;
 use crate::store::{record, retry};
 
 /// Largest body, in bytes.

@@ -10,35 +10,35 @@
 use std::sync::OnceLock;
 
 use futures_util::future::try_join_all;
-use http::{HeaderMap, HeaderName, HeaderValue, header};
 use secrecy::SecretString;
 
-use super::access::{Access, Level};
-use crate::App;
+use crate::app::App;
+use crate::level::Level;
 use crate::model::email::Email;
 use crate::model::id::{ProjectId, UserId};
-use crate::model::limit::{By, Counter, Limit, Refused, Rule, Subject};
+use crate::model::limit::{By, Counter, Limit, Rule, Subject};
 use crate::model::place::Place;
 use crate::model::user::User;
+use crate::product_api::context::Context;
 use crate::store::limits::{self, Window, judge};
 use crate::store::{self, Items, Key, Write};
 
 /// Who sends a request, by what it claims and before anything is proved.
-pub(super) struct Claimed<'a> {
-    pub(super) limit: Option<Limit>,
-    pub(super) level: Level,
-    pub(super) project: &'a ProjectId,
-    pub(super) user: Option<UserId>,
+pub(crate) struct Claimed<'a> {
+    pub(crate) limit: Option<Limit>,
+    pub(crate) level: Level,
+    pub(crate) project: &'a ProjectId,
+    pub(crate) user: Option<UserId>,
     /// Of the admin access token.
-    pub(super) owner: Option<UserId>,
-    pub(super) key: Option<&'a SecretString>,
-    pub(super) place: &'a Place,
+    pub(crate) owner: Option<UserId>,
+    pub(crate) key: Option<&'a SecretString>,
+    pub(crate) place: &'a Place,
 }
 
 impl<'a> Claimed<'a> {
     /// What is counted of the request: by what nobody but the sender loses when it claims falsely beside the proof, and by what belongs to
     /// all who can prove it afterwards.
-    pub(super) fn counting(&self, app: &'a App) -> Counting<'a> {
+    pub(crate) fn counting(&self, app: &'a App) -> Counting<'a> {
         let rules = self.limit.map_or(&[][..], |limit| limit.of_request(self.level == Level::Client));
         let mut counting = Counting { app, project: self.project, counters: Vec::new(), proved_by: None, is_after_proof: false };
         for (rule, by) in rules {
@@ -189,14 +189,14 @@ async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Pla
 
 /// Counts a mail with a code to a recipient, in the transaction that writes it. Costs a read, which is among the first where the body
 /// of the request names the recipient.
-pub async fn recipient<L>(app: &App, access: &Access<L>, email: &Email) -> Result<Option<Write>, store::Error> {
-    let project = &access.project.id;
-    let Some(counter) = recipient_counter(app, access.level, email) else { return Ok(None) };
-    Ok(Some(access.first_look.window(project, &counter).await?.count(project)))
+pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>, store::Error> {
+    let project = &context.project.id;
+    let Some(counter) = recipient_counter(&context.app, context.level, email) else { return Ok(None) };
+    Ok(Some(context.prefetched.window(project, &counter).await?.count(project)))
 }
 
 /// The key that [`recipient`] reads.
-pub(super) fn recipient_key(app: &App, project: &ProjectId, level: Level, email: &Email) -> Option<Key> {
+pub(crate) fn recipient_key(app: &App, project: &ProjectId, level: Level, email: &Email) -> Option<Key> {
     Some(limits::key_before(project, &recipient_counter(app, level, email)?))
 }
 
@@ -293,19 +293,5 @@ impl<'a> Failures<'a> {
     /// Goes into the transaction that a right password leads to.
     pub fn still_allowed(&self) -> Option<Write> {
         self.window().map(|window| window.check(self.project))
-    }
-}
-
-/// `Retry-After` (RFC 9110 §10.2.3), and the fields of draft-ietf-httpapi-ratelimit-headers: which policy, and that nothing is left.
-pub(super) fn describe(refused: &Refused, headers: &mut HeaderMap) {
-    let Refused { limit, retry_after_seconds, quota, window } = refused;
-    for (name, value) in [
-        (header::RETRY_AFTER, retry_after_seconds.to_string()),
-        (HeaderName::from_static("ratelimit-policy"), format!("\"{limit}\";q={quota};w={window}")),
-        (HeaderName::from_static("ratelimit"), format!("\"{limit}\";r=0;t={retry_after_seconds}")),
-    ] {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(name, value);
-        }
     }
 }

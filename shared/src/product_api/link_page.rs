@@ -11,7 +11,8 @@ use super::error::{Error, ErrorCode, KnownError};
 use super::limits::unproved;
 use crate::App;
 use crate::http::client::Caller;
-use crate::http::{Describe, Description, Page};
+use crate::http::describe::{Describe, Description};
+use crate::http::text::Page;
 use crate::model::code::{Code, Rejected};
 use crate::store::links::{Link, Purpose};
 

@@ -26,7 +26,7 @@ impl<E: DeserializeError> Deserr<E> for True {
             Value::Boolean(value) => value,
             value => String::deserialize_from_value(value, location)? == "true",
         };
-        if is_true { Ok(Self::True) } else { Err(super::input::rejected("must be true", location)) }
+        if is_true { Ok(Self::True) } else { Err(crate::problem::rejected("must be true", location)) }
     }
 }
 

@@ -4,17 +4,19 @@
 //! families' own names, the status that old clients want overridden, CORS, and the headers of security.
 
 pub mod access;
+mod access_token;
 pub mod accounts;
 mod admin_token;
 #[cfg(feature = "oauth")]
 pub mod bot_challenge;
 pub mod code_access;
+pub mod context;
 pub mod current_user;
 pub mod cursor;
 pub mod error;
 pub mod family;
 pub mod input;
-mod layer;
+pub(crate) mod layer;
 pub mod limits;
 pub mod link_page;
 pub mod literal;
@@ -25,6 +27,5 @@ pub mod teams;
 pub mod trail;
 
 pub use access::{Access, Admin, Client, Server};
-pub use error::{Error, KnownError};
 pub use input::Input;
 pub use layer::{fallback_layer, layer, panicked, preflight};

@@ -1,4 +1,4 @@
-//! The keys of what a request names ([`Route::reads`](crate::http::Route::reads)): they are known before the project is, so `Access` reads
+//! The keys of what a request names ([`Route::reads`](crate::http::route::Route::reads)): they are known before the project is, so `Access` reads
 //! all of it in its own round trip. What is no id has no key here; that it is none is said when the request is read as a whole.
 
 use std::borrow::Cow;
@@ -7,29 +7,30 @@ use axum::extract::RawPathParams;
 use http::request::Parts;
 use url::form_urlencoded;
 
-use super::access::UserRef;
 use super::input::ParsedBody;
-use crate::crypto::token::Claims;
-use crate::http::Named;
+use crate::http::route::Named;
 use crate::model::email::Email;
 use crate::model::id::{DocumentId, EmailId, KeySetId, ProjectId, TeamId, UserId};
+use crate::model::token::Claims;
+use crate::model::user_ref::UserRef;
 use crate::store::Key;
 use crate::store::key_sets::set_key;
+use crate::store::keys::user_key;
 use crate::store::mail_documents::document_key;
 use crate::store::memberships::member_key;
 use crate::store::outbox::entry_key;
 use crate::store::teams::team_key;
-use crate::store::users::{email_claim_key, user_key};
+use crate::store::users::email_claim_key;
 
 /// Where a request names things.
-pub(super) struct Names<'a> {
-    pub(super) parts: &'a Parts,
-    pub(super) path: Option<&'a RawPathParams>,
-    pub(super) claims: Option<&'a Claims>,
+pub(crate) struct Names<'a> {
+    pub(crate) parts: &'a Parts,
+    pub(crate) path: Option<&'a RawPathParams>,
+    pub(crate) claims: Option<&'a Claims>,
 }
 
 impl Names<'_> {
-    pub(super) fn keys(&self, reads: &[Named], project: &ProjectId) -> Vec<Key> {
+    pub(crate) fn keys(&self, reads: &[Named], project: &ProjectId) -> Vec<Key> {
         reads.iter().flat_map(|named| self.keys_of(*named, project)).collect()
     }
 
@@ -51,7 +52,7 @@ impl Names<'_> {
     }
 
     /// The address that is named.
-    pub(super) fn email(&self) -> Option<Email> {
+    pub(crate) fn email(&self) -> Option<Email> {
         self.id("email", Email::parse)
     }
 

@@ -44,7 +44,7 @@ impl From<&KnownError> for OauthErrorCode {
 }
 
 /// Gives the body of an error the members of OAuth; `code` is in place of the one that the error has.
-pub(super) fn describe(error: &KnownError, code: Option<OauthErrorCode>, body: &mut Value) {
+pub(crate) fn describe(error: &KnownError, code: Option<OauthErrorCode>, body: &mut Value) {
     body["error"] = <&str>::from(code.unwrap_or_else(|| error.into())).into();
     body["error_description"] = description(&error.to_string()).into();
 }

@@ -4,8 +4,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::error::KnownError;
-use super::input::{Param, Problems};
-use crate::http::Route;
+use crate::http::route::Route;
+use crate::problem::Problems;
+use crate::product_api::input::Param;
 
 /// Where a list goes on.
 #[derive(Serialize, ToSchema)]
@@ -18,6 +19,6 @@ pub struct Pagination {
 pub fn limit(given: Option<Param<usize>>, default: usize, most: usize, route: &Route) -> Result<usize, KnownError> {
     match given.map_or(default, |limit| limit.0) {
         limit if (1..=most).contains(&limit) => Ok(limit),
-        _ => Err(Problems::one("query.limit", format!("must be from 1 to {most}")).into_error(route.verb.name(), route.path)),
+        _ => Err(route.schema_error(&Problems::one("query.limit", format!("must be from 1 to {most}")))),
     }
 }

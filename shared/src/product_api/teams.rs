@@ -4,14 +4,15 @@
 
 use std::collections::BTreeSet;
 
-use super::access::{Access, Level};
 use super::error::{Error, KnownError};
-use crate::App;
+use crate::app::App;
+use crate::level::Level;
 use crate::model::id::{TeamId, UserId};
 use crate::model::permission::{Grant, Occasion, System};
 use crate::model::project::Project;
 use crate::model::team::{Member, Team, may};
 use crate::model::user::User;
+use crate::product_api::context::Context;
 use crate::store::memberships::{self, MemberRow, TEAM_WRITE, USER_WRITE};
 use crate::store::teams::{self, TeamRow};
 use crate::store::{self, Store, Write};
@@ -39,8 +40,8 @@ pub fn no_member(team: TeamId, user: UserId) -> KnownError {
 }
 
 /// Whom a client is limited to; nobody for a server.
-pub fn limited_to<L>(access: &Access<L>) -> Result<Option<UserId>, KnownError> {
-    match (access.level, &access.user) {
+pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
+    match (context.level, &context.user) {
         (Level::Client, Some(user)) => Ok(Some(user.row.user.id)),
         (Level::Client, None) => Err(KnownError::UserAuthenticationRequired),
         (Level::Server | Level::Admin, _) => Ok(None),
@@ -56,14 +57,14 @@ pub fn require(project: &Project, team: TeamId, user: UserId, grants: Option<&BT
 }
 
 /// Reads a team, with `others` of its members. A client needs to be a member, with the permissions `needed`.
-pub async fn enter<L>(table: &Store, access: &Access<L>, team: TeamId, others: &[UserId], needed: &[System]) -> Result<Entered, Error> {
-    let own = limited_to(access)?;
+pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[UserId], needed: &[System]) -> Result<Entered, Error> {
+    let own = limited_to(context)?;
     let users: Vec<UserId> = others.iter().copied().chain(own).collect();
-    let (row, members) = table.team_and_members(&access.project.id, team, &users).await?;
+    let (row, members) = table.team_and_members(&context.project.id, team, &users).await?;
     if let Some(own) = own {
         let grants = members.iter().find(|member| member.user_id == own && row.is_some()).map(|member| &member.grants);
         for needed in needed {
-            require(&access.project, team, own, grants, *needed)?;
+            require(&context.project, team, own, grants, *needed)?;
         }
         grants.ok_or_else(|| no_member(team, own))?;
     }

@@ -4,10 +4,10 @@ use axum::extract::RawPathParams;
 use http::request::Parts;
 use serde_json::Value;
 
-use super::access::Level;
 use crate::App;
 use crate::http::client::{PeerAddress, place};
 use crate::http::route::{Route, Trail};
+use crate::level::Level;
 use crate::model::id::UserId;
 use crate::model::trail::{self, Target, TargetKind};
 use crate::store::record::Started;
@@ -40,7 +40,7 @@ pub fn parameters(path: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// What a request leaves in the trail when it changes something; nothing where its route leaves none.
-pub(super) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, body: Option<&Value>) -> Option<Started> {
+pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, body: Option<&Value>) -> Option<Started> {
     let route = parts.extensions.get::<Route>().filter(|route| route.trail == Trail::Entry)?;
     let value = |name: &str| path?.iter().find(|(of, _)| *of == name).map(|(_, value)| value);
     let target = |(before, name)| Some(Target::new(target_kind(before, name)?, value(name)?));
@@ -59,7 +59,7 @@ pub(super) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, bo
 }
 
 /// The user that a path names; `own` is who `me` is.
-pub(super) fn named_user(path: Option<&RawPathParams>, own: Option<UserId>) -> Option<UserId> {
+pub(crate) fn named_user(path: Option<&RawPathParams>, own: Option<UserId>) -> Option<UserId> {
     match path?.iter().find(|(name, _)| *name == "user_id")?.1 {
         "me" => own,
         id => UserId::parse(id).ok(),

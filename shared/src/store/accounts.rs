@@ -10,12 +10,17 @@ use super::authorizations::drop_tokens;
 use super::endings::{Ended, Ending};
 use super::memberships::remove_deleted;
 use super::sessions::session_key;
-use super::users::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, take_email_claim, user_key};
-use super::{Error, MAX_WRITES, Store, Write, images, integer, provider_accounts, string};
 use crate::model::email::Email;
 use crate::model::id::{ProjectId, SessionId, TeamId, UserId};
 use crate::model::trail::{self, Event};
 use crate::model::user::{Channel, ProviderAccount, User};
+use crate::store::client::{MAX_WRITES, Store};
+use crate::store::error::Error;
+use crate::store::item::{integer, string};
+use crate::store::keys::user_key;
+use crate::store::users::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, take_email_claim};
+use crate::store::write::Write;
+use crate::store::{images, provider_accounts};
 
 /// What became of a change.
 #[derive(Debug)]

@@ -13,15 +13,18 @@ use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Key, Store, Write, entity, string};
+use crate::clock::after;
 use crate::crypto::digest::Digest;
 use crate::crypto::seal::Sealed;
 use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::redirect::RedirectUrl;
-use crate::model::session::after;
 use crate::model::user::ProviderAccount;
 use crate::oauth::authorization::Authorization;
 use crate::oauth::profile::Profile;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Key, entity, string};
+use crate::store::write::Write;
 
 /// How long an app may take to exchange a code (RFC 6749 §4.1.2 has ten minutes at most).
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
@@ -100,7 +103,7 @@ fn owner_of(project: &str, provider_id: &str, account_id: &str) -> String {
 }
 
 /// The same by the key of the tokens; none of any other key.
-pub(super) fn owner_by_key(key: &Key) -> Option<String> {
+pub(crate) fn owner_by_key(key: &Key) -> Option<String> {
     let (project, _) = key.pk.strip_prefix("U#")?.split_once('#')?;
     let (provider_id, account_id) = key.sk.strip_prefix("PROVIDER#")?.split_once('#')?;
     Some(owner_of(project, provider_id, account_id))
@@ -152,7 +155,7 @@ impl Store {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")
             .value(":mark", string(self.entropy.uuid().to_string()));
-        match update.send_returning(self).await {
+        match update.send_returning(&self.client, &self.table).await {
             Ok(item) => entity(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),

@@ -7,8 +7,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Key, Store, Write, entity, integer};
 use crate::model::id::ProjectId;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Key, entity, integer};
+use crate::store::write::Write;
 
 #[derive(Serialize, Deserialize)]
 struct Boost {

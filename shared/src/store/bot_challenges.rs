@@ -14,10 +14,13 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 
 use super::limits::{Window, add, counted, counter_key, key_before};
-use super::{Error, Key, Store, Write};
 use crate::model::bot_challenge_rate::Tally;
 use crate::model::id::ProjectId;
 use crate::model::limit::Counter;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::Key;
+use crate::store::write::Write;
 
 /// How long a request may wait for its count. One that is not counted is a request less in a tally.
 const PATIENCE: Duration = Duration::from_millis(500);

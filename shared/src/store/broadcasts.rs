@@ -15,9 +15,13 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::outbox_work::{Waiting, in_lane};
-use super::{Error, Item, Key, MAX_WRITES, Store, Write, entity, integer, number, outbox, string};
 use crate::model::id::{BroadcastId, EmailId, ProjectId, UserId};
 use crate::model::outbox::{OutboxEntry, Recipients};
+use crate::store::client::{MAX_WRITES, Store};
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, number, string};
+use crate::store::outbox;
+use crate::store::write::Write;
 
 /// Recipients of a page: 32 KB, so that taking up a broadcast again reads little.
 const PAGE: usize = 2000;
@@ -37,7 +41,7 @@ pub struct BroadcastRow {
     version: u64,
 }
 
-pub(super) fn partition(project: &ProjectId, id: BroadcastId) -> String {
+pub(crate) fn partition(project: &ProjectId, id: BroadcastId) -> String {
     format!("B#{project}#{id}")
 }
 

@@ -14,17 +14,20 @@
 //! [`CodeAccess`](crate::product_api::code_access::CodeAccess).
 
 use jiff::Timestamp;
-use subtle::ConstantTimeEq;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use subtle::ConstantTimeEq;
 
-use super::{Error, Item, Key, Store, Write, entity, integer, number, string, table};
 use crate::model::code::{Code, Purpose, Rejected, StoredCode};
 use crate::model::id::ProjectId;
 use crate::model::limit::Subject;
 use crate::model::mfa::MfaAttempt;
 use crate::model::trail::Event;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, number, string};
+use crate::store::table;
+use crate::store::write::Write;
 
 fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
     Key::new(format!("C#{project}#{purpose}#{}", code.nonce_digest()), "CODE")
@@ -33,12 +36,12 @@ fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
 /// What is in the key of attempt codes in place of a purpose.
 pub(crate) const MFA: &str = "mfa";
 
-pub(super) fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_at: Timestamp) -> Result<Write, Error> {
+pub(crate) fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_at: Timestamp) -> Result<Write, Error> {
     let write = Write::create(key, stored)?;
     Ok(write.attribute("digest", string(code.digest().as_str())).attribute("attempts", integer(0)).expires(expires_at))
 }
 
-pub(super) fn redeem_at(key: Key) -> Write {
+pub(crate) fn redeem_at(key: Key) -> Write {
     Write::update(key, "SET d.used = :yes")
         .on("d.used = :no")
         .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
@@ -94,7 +97,7 @@ impl Store {
     /// Counts an attempt by one of many who may know the code, and gives what is stored if it is
     /// right, with the number of the caller's attempts: nobody uses up those of another. It writes an item for a code that nobody has made,
     /// too: ask first.
-    pub(super) async fn try_code_as<T: DeserializeOwned>(
+    pub(crate) async fn try_code_as<T: DeserializeOwned>(
         &self,
         project: &ProjectId,
         kind: &str,
@@ -107,7 +110,7 @@ impl Store {
             .name("#ttl", table::TTL)
             .value(":ttl", integer(forgotten_at.as_second()))
             .value(":one", integer(1));
-        let (item, tries) = tokio::try_join!(self.get(&key), tries.send_returning(self))?;
+        let (item, tries) = tokio::try_join!(self.get(&key), tries.send_returning(&self.client, &self.table))?;
         let stored = item.map_or(Ok(None), |item| if_right(item, code))?;
         Ok((stored, number(&tries, "attempts").unwrap_or(u32::MAX)))
     }
@@ -115,7 +118,7 @@ impl Store {
     /// Counts an attempt, and gives what is stored if the code is right, with the number of attempts.
     async fn try_at<T: DeserializeOwned>(&self, key: Key, code: &Code) -> Result<(Option<T>, u32), Error> {
         let update = Write::update(key, "ADD attempts :one").on("attribute_exists(pk)").value(":one", integer(1));
-        let item = match update.send_returning(self).await {
+        let item = match update.send_returning(&self.client, &self.table).await {
             Ok(item) => item,
             Err(Error::Conflict(_)) => return Ok((None, 0)),
             Err(error) => return Err(error),

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use aws_smithy_runtime_api::client::http::HttpConnector;
 
 use super::retry::Patient;
-use super::{Items, Store};
 use crate::aws::{Client, Endpoint, Service};
 use crate::aws_http::AwsHttp;
 use crate::entropy::Entropy;
-use crate::settings::{Error, required};
+use crate::environment::{Error, required};
+use crate::store::client::Store;
+use crate::store::item::Items;
 
 impl Store {
     /// The table that the environment names.

@@ -15,9 +15,12 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::{Error, Item, Key, Store, Write, entity, integer, number, string};
 use crate::crypto::digest::Digest;
 use crate::model::content::{App, BlogPost, Content, Site};
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, number, string};
+use crate::store::write::Write;
 
 /// The partition of all of it, which no other item is in.
 pub const PARTITION: &str = "CONTENT";

@@ -14,17 +14,21 @@ use std::collections::BTreeMap;
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 
-use super::outbox_moves::OutboxMove;
-use super::{Error, Item, Key, Store, Write, integer, string, table};
 use crate::model::delivery::{DeliveryCounts, Fate, MONTH, minute};
 use crate::model::id::ProjectId;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, integer, string};
+use crate::store::outbox_transition::OutboxMove;
+use crate::store::table;
+use crate::store::write::Write;
 
 /// Over how many items the mails of an hour are spread.
 pub const COUNT_SHARDS: u8 = 4;
 /// Minutes of an item.
 const HOUR: i64 = 60;
 
-pub(super) fn partition(project: &ProjectId, shard: u8) -> String {
+pub(crate) fn partition(project: &ProjectId, shard: u8) -> String {
     format!("D#{project}#{shard}")
 }
 
@@ -41,7 +45,7 @@ fn letter(fate: Fate) -> char {
 }
 
 /// Counts what became of the mails of some moves, each in its item.
-pub(super) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
+pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
     let mut items: BTreeMap<(&ProjectId, u8, i64), BTreeMap<char, u32>> = BTreeMap::new();
     for OutboxMove { row, next } in moves {
         let (shard, minute) = (next.id.uuid().as_bytes()[14] % COUNT_SHARDS, minute(next.updated_at));

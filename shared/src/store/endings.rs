@@ -9,8 +9,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Key, Store, Write, entity, string};
 use crate::model::id::{ProjectId, TeamId, UserId};
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Key, entity, string};
+use crate::store::write::Write;
 
 const PK: &str = "ENDINGS";
 
@@ -52,7 +55,7 @@ impl Ending {
     }
 
     /// Notes the deletion, or again.
-    pub(super) fn note(&self) -> Result<Write, Error> {
+    pub(crate) fn note(&self) -> Result<Write, Error> {
         Write::put(self.key(), self)
     }
 }
@@ -64,7 +67,7 @@ impl Store {
     }
 
     /// The teams of a project whose deletion was begun.
-    pub(super) async fn ending_teams(&self, project: &ProjectId) -> Result<Vec<TeamId>, Error> {
+    pub(crate) async fn ending_teams(&self, project: &ProjectId) -> Result<Vec<TeamId>, Error> {
         let endings = self.endings_from(&format!("TEAM#{project}#")).await?;
         let team = |ending: &Ending| match ending.what {
             Ended::Team { id } => Some(id),

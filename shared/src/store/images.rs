@@ -11,10 +11,13 @@
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::{Error, Key, Store, Write, entity};
 use crate::crypto::digest::Digest;
 use crate::model::id::ProjectId;
 use crate::model::profile_image::{Owner, Upload};
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Key, entity};
+use crate::store::write::Write;
 
 fn image_key(project: &ProjectId, owner: Owner, digest: &Digest) -> Key {
     let partition = match owner {

@@ -16,15 +16,18 @@ use jiff::Timestamp;
 
 use super::codes::{create_at, redeem_at};
 use super::teams::{TeamRow, team_key};
-use super::{Error, Key, Store, Write, entity, string};
+use crate::clock::after;
 use crate::model::code::{Code, Rejected};
 use crate::model::email::Email;
 use crate::model::id::{InvitationId, ProjectId, TeamId};
 use crate::model::invitation::{Invitation, LIFE};
 use crate::model::limit::Subject;
-use crate::model::session::after;
 use crate::model::team::Team;
 use crate::model::trail::{Target, TargetKind};
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Key, entity, string};
+use crate::store::write::Write;
 
 /// What is in the key of their codes in place of a purpose.
 pub(crate) const PURPOSE: &str = "team-invitation";
@@ -38,7 +41,7 @@ fn code_key(project: &ProjectId, invitation: &Invitation) -> Key {
 }
 
 /// Where an invitation and its code are.
-pub(super) fn keys(project: &ProjectId, invitation: &Invitation) -> [Key; 2] {
+pub(crate) fn keys(project: &ProjectId, invitation: &Invitation) -> [Key; 2] {
     [invitation_key(project, invitation.id), code_key(project, invitation)]
 }
 

@@ -11,13 +11,16 @@
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::projects::{api_key_key, key_key};
-use super::{Error, Key, Store, Write, entity, integer, string};
 use crate::crypto::digest::Digest;
 use crate::model::id::{KeySetId, ProjectId};
 use crate::model::key_set::{KeyMark, KeySet, NewKeys};
 use crate::model::project::ApiKey;
 use crate::model::trail::{Target, TargetKind};
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Key, entity, integer, string};
+use crate::store::keys::{api_key_key, key_key};
+use crate::store::write::Write;
 
 pub fn set_key(project: &ProjectId, id: KeySetId) -> Key {
     Key::new(format!("P#{project}"), format!("KEYS#{id}"))

@@ -11,16 +11,20 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Error, Item, Key, Store, Write, integer, number, table};
+use crate::clock::after;
 use crate::model::id::ProjectId;
 use crate::model::limit::{Counter, Refused, Subject};
-use crate::model::session::after;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, integer, number};
+use crate::store::table;
+use crate::store::write::Write;
 
 fn key_of(project: &ProjectId, name: &str) -> Key {
     Key::new(format!("L#{project}#{name}"), "COUNT")
 }
 
-pub(super) fn counter_key(project: &ProjectId, counter: &Counter) -> Key {
+pub(crate) fn counter_key(project: &ProjectId, counter: &Counter) -> Key {
     key_of(project, &counter.to_string())
 }
 
@@ -42,7 +46,7 @@ fn with_room(write: Write, quota: u32, refusal: Refused) -> Write {
 }
 
 /// Counts one, whatever it has counted.
-pub(super) fn add(project: &ProjectId, counter: &Counter) -> Write {
+pub(crate) fn add(project: &ProjectId, counter: &Counter) -> Write {
     Write::update(counter_key(project, counter), "SET #ttl = :ttl ADD n :one")
         .name("#ttl", table::TTL)
         .value(":one", integer(1))
@@ -63,7 +67,7 @@ impl Window {
     }
 
     /// A window after one that counted `before`.
-    pub(super) fn after(before: u32, counter: Counter) -> Self {
+    pub(crate) fn after(before: u32, counter: Counter) -> Self {
         Self { counter, before }
     }
 

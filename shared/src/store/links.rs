@@ -15,13 +15,17 @@ use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Key, Store, Write, entity, users};
+use crate::clock::after;
+use crate::model::category::Category;
 use crate::model::code::Code;
 use crate::model::email::Email;
 use crate::model::id::{ChannelId, ProjectId, UserId};
 use crate::model::notice::NotMe;
-use crate::model::outbox::Category;
-use crate::model::session::after;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Key, entity};
+use crate::store::users;
+use crate::store::write::Write;
 
 /// What a link is for. Each kind has its own items: the code of one kind opens nothing of another.
 pub trait Purpose: Serialize + DeserializeOwned + Send {

@@ -17,13 +17,16 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::projects::replaced;
-use super::{Error, Item, Key, MAX_WRITES, Store, Write, entity, integer, number, string};
 use crate::model::config::DocumentChange;
 use crate::model::id::{DocumentId, ProjectId};
 use crate::model::mail_document::{DocumentKind, DocumentLine, MAX_DOCUMENTS, MailDocument};
-use crate::model::outbox::DEFAULT_THEME;
 use crate::model::project::Project;
+use crate::model::theme::DEFAULT_THEME;
 use crate::model::trail::Target;
+use crate::store::client::{MAX_WRITES, Store};
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, number, string};
+use crate::store::write::Write;
 
 /// A document with the version that a change of it is conditional on; 0 for one that is not in the table.
 #[derive(Debug, Clone)]

@@ -9,10 +9,13 @@
 use jiff::Timestamp;
 
 use super::outbox_work::Queue;
-use super::{Error, Key, Store, Write, entity, integer, number};
 use crate::model::delivery::{DeliveryCapacity, DeliveryStats};
 use crate::model::id::ProjectId;
 use crate::model::mail_quota::Bucket;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Key, entity, integer, number};
+use crate::store::write::Write;
 
 /// How often a worker looks again when others were faster.
 const TRIES: u32 = 10;

@@ -19,12 +19,16 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
 use super::teams::{TeamRow, partition, team_key};
-use super::users::{self, user_key};
-use super::{Error, Item, Key, Store, Write, entity, images, integer, sortable, string, teams};
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::permission::Grant;
 use crate::model::team::Member;
 use crate::model::user::User;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, sortable, string};
+use crate::store::keys::user_key;
+use crate::store::write::Write;
+use crate::store::{images, teams, users};
 
 /// What the writes of [`joining`] are, by their positions.
 pub const TEAM_WRITE: usize = 0;
@@ -56,11 +60,11 @@ pub fn membership_key(project: &ProjectId, user: UserId, team: TeamId) -> Key {
     Key::new(format!("U#{project}#{user}"), format!("TEAM#{team}"))
 }
 
-pub(super) fn sign_up_partition(project: &ProjectId, team: TeamId) -> String {
+pub(crate) fn sign_up_partition(project: &ProjectId, team: TeamId) -> String {
     format!("T#{project}#{team}#USERS")
 }
 
-pub(super) fn grants_value(grants: impl IntoIterator<Item = Grant>) -> AttributeValue {
+pub(crate) fn grants_value(grants: impl IntoIterator<Item = Grant>) -> AttributeValue {
     AttributeValue::Ss(grants.into_iter().map(|Grant(grant)| grant).collect())
 }
 
@@ -123,10 +127,10 @@ pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
 }
 
 /// How many writes [`remove`] makes at most.
-pub(super) const MOST_REMOVE_WRITES: usize = 4;
+pub(crate) const MOST_REMOVE_WRITES: usize = 4;
 
 /// Deletes both items of a member who is deleted itself.
-pub(super) fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId) -> [Write; 2] {
+pub(crate) fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId) -> [Write; 2] {
     [Write::delete(member_key(project, team, user)), Write::delete(membership_key(project, user, team))]
 }
 
@@ -137,7 +141,7 @@ pub fn replace(project: &ProjectId, old: &MemberRow, new: &Member) -> Result<Wri
 }
 
 /// Fails the transaction unless the user is a member of the team.
-pub(super) fn is_member(project: &ProjectId, team: TeamId, user: UserId) -> Write {
+pub(crate) fn is_member(project: &ProjectId, team: TeamId, user: UserId) -> Write {
     Write::check(member_key(project, team, user), "attribute_exists(pk)")
 }
 
@@ -216,7 +220,7 @@ impl Store {
     }
 
     /// A team as it is in the table, also one that is being deleted, and its first members: the team is read before they are.
-    pub(super) async fn team_with_members(
+    pub(crate) async fn team_with_members(
         &self,
         project: &ProjectId,
         team: TeamId,

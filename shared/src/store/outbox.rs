@@ -16,10 +16,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::outbox_work::{self, Waiting};
-use super::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string, table};
 use crate::model::id::{EmailId, ProjectId};
 use crate::model::outbox::{OutboxEntry, Source};
 use crate::model::outbox_body::Body;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, number, sortable, string};
+use crate::store::table;
+use crate::store::write::Write;
 
 /// How many bodies are read at once.
 const BODIES: usize = 100;
@@ -40,11 +44,11 @@ fn body_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(entry_key(project, id).pk, "BODY")
 }
 
-pub(super) fn month_partition(project: &ProjectId, time: Timestamp) -> String {
+pub(crate) fn month_partition(project: &ProjectId, time: Timestamp) -> String {
     format!("P#{project}#OUTBOX#{}", time.to_zoned(TimeZone::UTC).strftime("%Y%m"))
 }
 
-pub(super) fn list_position(entry: &OutboxEntry) -> String {
+pub(crate) fn list_position(entry: &OutboxEntry) -> String {
     // Created descending, then id ascending: the index is read backwards, so the id is turned around.
     let id: String = entry
         .id
@@ -67,7 +71,7 @@ impl OutboxRow {
 }
 
 /// Another version of the program wrote an entry in a way that this one does not know: it is left alone, and the others go on.
-pub(super) fn unreadable(error: &Error) {
+pub(crate) fn unreadable(error: &Error) {
     tracing::error!(%error, cause = ?std::error::Error::source(error), "an entry of the outbox cannot be read");
 }
 
@@ -84,14 +88,14 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
 }
 
 /// What a change of an entry writes.
-pub(super) struct Replacement {
-    pub(super) entry: Write,
+pub(crate) struct Replacement {
+    pub(crate) entry: Write,
     /// The bodies of a mail that ends by it.
-    pub(super) body: Option<Write>,
+    pub(crate) body: Option<Write>,
 }
 
 /// Replaces an entry that nobody changed since it was read: what differs of it, so that its texts are not sent with every move.
-pub(super) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Replacement, Error> {
+pub(crate) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Replacement, Error> {
     let (next, body) = next.clone().parted();
     let body = body.map(|(body, until)| keep(&row.project, next.id, &body, until)).transpose()?;
     Ok(Replacement { entry: replaced(row, &next)?, body })

@@ -8,9 +8,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::outbox::{month_partition, unreadable};
-use super::{Error, Item, Store, entity, string};
 use crate::model::id::ProjectId;
 use crate::model::outbox::OutboxEntry;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, entity, string};
 
 /// How often the index is read for one page; each month is a read at least.
 const QUERIES: usize = 24;

@@ -8,8 +8,10 @@
 
 use super::deliveries::{self, counts_of};
 use super::outbox::{OutboxRow, replacement};
-use super::{Error, MAX_WRITES, Store, Write};
-use crate::model::outbox::OutboxEntry;
+use crate::store::client::{MAX_WRITES, Store};
+use crate::store::error::Error;
+use crate::store::outbox_transition::OutboxMove;
+use crate::store::write::Write;
 
 /// How many entries are moved together at most: no more than a worker can do something with at once.
 pub const AT_ONCE: usize = 25;
@@ -17,19 +19,6 @@ pub const AT_ONCE: usize = 25;
 const MAX_BYTES: usize = 3_000_000;
 
 const _: () = assert!(AT_ONCE * 2 + deliveries::COUNT_SHARDS as usize <= MAX_WRITES);
-
-/// An entry as it was read, and what it becomes.
-#[derive(Debug, Clone)]
-pub struct OutboxMove {
-    pub row: OutboxRow,
-    pub next: OutboxEntry,
-}
-
-impl OutboxMove {
-    fn made(self) -> OutboxRow {
-        OutboxRow { project: self.row.project, entry: self.next.parted().0, version: self.row.version + 1 }
-    }
-}
 
 /// Moves in the parts in which they can be made.
 pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {

@@ -15,18 +15,21 @@ use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 
-use super::{Error, Item, Store, sortable, string};
 use crate::model::id::{BroadcastId, EmailId, ProjectId};
 use crate::model::mail_quota::Audience;
-use crate::model::outbox::{OutboxEntry, Status};
+use crate::model::outbox::OutboxEntry;
+use crate::model::outbox_status::Status;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, sortable, string};
 
 /// Over how many partitions the due work of a lane is spread, and the queues of all projects.
 const SHARDS: u8 = 4;
 
 /// Where an entry waits.
-pub(super) struct Waiting {
-    pub(super) partition: String,
-    pub(super) position: String,
+pub(crate) struct Waiting {
+    pub(crate) partition: String,
+    pub(crate) position: String,
 }
 
 /// Something that is due.
@@ -62,14 +65,14 @@ pub struct QueuePosition {
 }
 
 /// Where work on this entry waits, if there is any.
-pub(super) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<Waiting> {
+pub(crate) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<Waiting> {
     let due = entry.due_at()?;
     let queued = entry.status() == Status::Queued;
     Some(if queued { in_queue(project, entry) } else { in_lane(entry.is_high_priority, entry.id.uuid(), due) })
 }
 
 /// What waits for its time in a lane.
-pub(super) fn in_lane(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> Waiting {
+pub(crate) fn in_lane(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> Waiting {
     let shard = id.as_bytes()[15] % SHARDS;
     Waiting { partition: lane(is_urgent, shard), position: due_position(due, id) }
 }
@@ -79,7 +82,7 @@ fn lane(is_urgent: bool, shard: u8) -> String {
     format!("DUE#{lane}#{shard}")
 }
 
-pub(super) fn due_position(due: Timestamp, id: impl std::fmt::Display) -> String {
+pub(crate) fn due_position(due: Timestamp, id: impl std::fmt::Display) -> String {
     format!("{}#{id}", sortable(due))
 }
 

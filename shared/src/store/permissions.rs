@@ -4,9 +4,12 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::memberships::{grants_value, member_key};
-use super::{Error, Store, Write, string};
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::permission::Grant;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::string;
+use crate::store::write::Write;
 
 impl Store {
     /// Grants a permission to a member; `false` when there is no such member.

@@ -21,18 +21,20 @@ use super::deliveries::{self, COUNT_SHARDS};
 use super::endings::{Ended, Ending};
 use super::outbox::month_partition;
 use super::outbox_work::Due;
-use super::projects::{line_key, owned_key, project_key};
 use super::provider_accounts::account_claim_key;
-use super::teams::TEAM_SHARDS;
-use super::users::{USER_SHARDS, email_claim_key};
-use super::{
-    Error, Item, Key, MAX_WRITES, Store, Write, broadcasts, entity, invitations, key_of, record, sessions, string, teams, trail,
-    trail_chain, users,
-};
+use super::teams::{self, TEAM_SHARDS};
+use super::users::{self, USER_SHARDS, email_claim_key};
 use crate::model::id::{ProjectId, SessionId, TeamId};
 use crate::model::project::Project;
-use crate::model::trail::MAX_RETENTION_DAYS;
+use crate::model::trail_retention::MAX_RETENTION_DAYS;
 use crate::model::user::User;
+use crate::store::client::{MAX_WRITES, Store};
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, key_of, string};
+use crate::store::keys::project_key;
+use crate::store::projects::{line_key, owned_key};
+use crate::store::write::Write;
+use crate::store::{broadcasts, invitations, record, sessions, trail, trail_chain};
 
 /// How long after its end a project may still be written to: longer than any request lives.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);

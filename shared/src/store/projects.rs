@@ -11,35 +11,27 @@
 //! project ends: [`super::project_deletion`].
 
 use futures_util::future::try_join_all;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use super::teams::{self, BATCH};
-use super::{Error, Key, Store, Write, entity, integer, key_sets, memberships, number, string};
-use crate::crypto::digest::Digest;
-use crate::crypto::password::Hash;
+use crate::crypto::password::hash::Hash;
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::key_set::NewKeys;
 use crate::model::project::{ApiKey, Project};
 use crate::model::trail::{Target, TargetKind};
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Key, entity, integer, number, string};
+use crate::store::keys::{api_key_key, project_key};
+use crate::store::write::Write;
+use crate::store::{key_sets, memberships};
 
 /// A project with the version that a change of it is conditional on.
 #[derive(Debug, Clone)]
 pub struct ProjectRow {
     pub project: Project,
     pub version: u64,
-}
-
-pub fn project_key(project: &ProjectId) -> Key {
-    Key::new(format!("P#{project}"), "PROJECT")
-}
-
-pub fn api_key_key(project: &ProjectId, key: &SecretString) -> Key {
-    key_key(project, &Digest::of(key.expose_secret()))
-}
-
-pub(super) fn key_key(project: &ProjectId, digest: &Digest) -> Key {
-    Key::new(format!("P#{project}"), format!("KEY#{digest}"))
 }
 
 /// One line of the list of projects.
@@ -49,11 +41,11 @@ pub struct ProjectLine {
     pub display_name: String,
 }
 
-pub(super) fn line_key(project: &ProjectId) -> Key {
+pub(crate) fn line_key(project: &ProjectId) -> Key {
     Key::new("PROJECTS", project.as_str())
 }
 
-pub(super) fn owned_key(team: TeamId, project: &ProjectId) -> Key {
+pub(crate) fn owned_key(team: TeamId, project: &ProjectId) -> Key {
     Key::new(teams::partition(&ProjectId::internal(), team), format!("PROJECT#{project}"))
 }
 
@@ -67,7 +59,7 @@ fn create(project: &Project) -> Result<[Write; 2], Error> {
 }
 
 /// A project in place of what it was at `version`.
-pub(super) fn replaced(project: &Project, version: u64) -> Result<[Write; 2], Error> {
+pub(crate) fn replaced(project: &Project, version: u64) -> Result<[Write; 2], Error> {
     let update = Write::update(project_key(&project.id), "SET d = :d, version = :new")
         .on("version = :old")
         .entity(":d", project)?
@@ -77,7 +69,7 @@ pub(super) fn replaced(project: &Project, version: u64) -> Result<[Write; 2], Er
 }
 
 impl ProjectRow {
-    pub fn of(item: super::Item) -> Result<Self, Error> {
+    pub fn of(item: crate::store::item::Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         Ok(Self { project: entity(item)?, version })
     }
@@ -162,7 +154,7 @@ impl Store {
         let query = self
             .query()
             .key_condition_expression("pk = :pk")
-            .expression_attribute_values(":pk", super::string("PROJECTS"))
+            .expression_attribute_values(":pk", crate::store::item::string("PROJECTS"))
             .consistent_read(true);
         let lines = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         Ok(lines)

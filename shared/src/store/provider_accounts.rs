@@ -9,9 +9,11 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Key, Write, string};
 use crate::model::id::{ProjectId, UserId};
 use crate::model::user::{ProviderAccount, User};
+use crate::store::error::Error;
+use crate::store::item::{Key, string};
+use crate::store::write::Write;
 
 /// Whose account it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,15 +12,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Error, Store, Write, trail};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
-use crate::model::id::{ProjectId, SessionId, TrailEntryId, UserId};
+use crate::model::id::{ProjectId, TrailEntryId, UserId};
 use crate::model::limit::Subject;
 use crate::model::place::Place;
 use crate::model::project::Project;
-use crate::model::session::{Amr, Session};
 use crate::model::trail::{Access, Actor, Entry, Event, Target, TargetKind, retention_days};
+use crate::store::error::Error;
+use crate::store::trail;
+use crate::store::write::Write;
 
 /// How many targets an entry has at most.
 const MAX_TARGETS: usize = 10;
@@ -42,41 +43,6 @@ pub struct Started {
     /// The names of the fields of its body.
     pub fields: Vec<String>,
     pub place: Option<Place>,
-}
-
-/// What the trail tells of a write.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Told {
-    user: Option<UserId>,
-    events: Vec<Event>,
-    session: Option<SessionId>,
-    method: Vec<Amr>,
-    targets: Vec<Target>,
-}
-
-impl Told {
-    pub(super) fn about(&mut self, user: Option<UserId>) {
-        self.user = user;
-    }
-
-    pub(super) fn events(&mut self, events: impl IntoIterator<Item = Event>) {
-        self.events.extend(events);
-    }
-
-    pub(super) fn method(&mut self, method: &[Amr]) {
-        self.method = method.to_vec();
-    }
-
-    pub(super) fn session(&mut self, session: &Session) {
-        self.about(Some(session.user_id));
-        self.events([if session.is_impersonation { Event::Impersonation } else { Event::SignIn }]);
-        self.method(&session.amr);
-        self.session = Some(session.id);
-    }
-
-    pub(super) fn targets(&mut self, targets: impl IntoIterator<Item = Target>) {
-        self.targets.extend(targets);
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -151,7 +117,7 @@ pub fn by_system<F: Future>(
 }
 
 /// The trail of `project` goes with it, so its end is told in that of the project `internal`, for as long as it would have been in its own.
-pub(super) fn on_end_of(project: &Project) {
+pub(crate) fn on_end_of(project: &Project) {
     set_home(&ProjectId::internal(), project);
     target(TargetKind::Project, &project.id);
 }
@@ -178,7 +144,7 @@ impl Record {
 }
 
 /// The entry's write in a transaction. When the transaction is not made, the next one of the request has it.
-pub(super) struct Turn {
+pub(crate) struct Turn {
     record: Record,
     write: Option<Write>,
     is_made: bool,
@@ -186,7 +152,7 @@ pub(super) struct Turn {
 
 impl Turn {
     /// The turn of a transaction of these writes, if it is the first of its request that changes something.
-    pub(super) fn of(writes: &[Write]) -> Result<Option<Self>, Error> {
+    pub(crate) fn of(writes: &[Write]) -> Result<Option<Self>, Error> {
         let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
         let write = {
             let mut state = record.state();
@@ -204,11 +170,11 @@ impl Turn {
         Ok(Some(Self { record, write: Some(write), is_made: false }))
     }
 
-    pub(super) fn write(&mut self) -> Option<Write> {
+    pub(crate) fn write(&mut self) -> Option<Write> {
         self.write.take()
     }
 
-    pub(super) fn made(mut self) {
+    pub(crate) fn made(mut self) {
         self.is_made = true;
     }
 }
@@ -244,22 +210,16 @@ impl Entry {
     }
 }
 
-impl Store {
-    /// Counts a wrong password or code in the trail: one entry for each minute, operation and account, or network of the caller where it
-    /// is nobody's account. 2 units.
-    pub async fn record_failure(&self, user: Option<UserId>, event: Event) -> Result<(), Error> {
-        let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(()) };
-        let write = {
-            let state = record.state();
-            let Some((project, days)) = &state.home else { return Ok(()) };
-            let at = minute(state.entry.at);
-            let caller = || state.entry.place.as_ref().map(|place| Subject::address(place.ip).to_string());
-            let whose = user.map_or_else(caller, |user| Some(user.to_string()));
-            let id = trail::counted_id(at, &format!("{}#{event:?}#{}", state.entry.operation, whose.unwrap_or_default()));
-            trail::count(project, &Entry { id, at, user_id: user, events: vec![event], ..state.entry.clone() }, *days)?
-        };
-        self.write_unrecorded(write).await
-    }
+/// Counts a failure of the request; nothing where the request has no project.
+pub(crate) fn failure(user: Option<UserId>, event: Event) -> Result<Option<Write>, Error> {
+    let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
+    let state = record.state();
+    let Some((project, days)) = &state.home else { return Ok(None) };
+    let at = minute(state.entry.at);
+    let caller = || state.entry.place.as_ref().map(|place| Subject::address(place.ip).to_string());
+    let whose = user.map_or_else(caller, |user| Some(user.to_string()));
+    let id = trail::counted_id(at, &format!("{}#{event:?}#{}", state.entry.operation, whose.unwrap_or_default()));
+    trail::count(project, &Entry { id, at, user_id: user, events: vec![event], ..state.entry.clone() }, *days).map(Some)
 }
 
 fn minute(time: Timestamp) -> Timestamp {

@@ -10,15 +10,18 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::links::{Link, Purpose as _};
-use super::{Error, Item, Key, Store, Write, authorizations, entity, integer, key_of};
 use crate::crypto::seal::{Sealed, Sealer};
 use crate::model::bot_challenge::Turnstile;
 use crate::model::id::ProjectId;
-use crate::model::mfa;
 use crate::model::notice::NotMe;
-use crate::model::outbox_codes;
 use crate::model::project::{Project, secret_owner};
 use crate::model::user::User;
+use crate::model::{outbox_codes, totp};
+use crate::store::authorizations;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, key_of};
+use crate::store::write::Write;
 
 /// How often an item is tried that others change at the same time.
 const TRIES: usize = 10;
@@ -83,12 +86,12 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
     {
         let user: User = entity(item.clone())?;
         let project = ProjectId::parse(project).map_err(|_| Error::Refused(format!("{} is no user of a project", key.pk)))?;
-        return Ok(user.totp.map(|app| place("totp.secret", mfa::owner(&project, user.id), app.secret)).into_iter().collect());
+        return Ok(user.totp.map(|app| place("totp.secret", totp::owner(&project, user.id), app.secret)).into_iter().collect());
     }
     if key.pk.starts_with("V#") && key.sk == NotMe::SORT_KEY {
         let Link { project_id, user_id, purpose, .. } = entity::<Link<NotMe>>(item.clone())?;
         let app = purpose.before.and_then(|before| before.totp);
-        return Ok(app.map(|app| place("before.totp.secret", mfa::owner(&project_id, user_id), app.secret)).into_iter().collect());
+        return Ok(app.map(|app| place("before.totp.secret", totp::owner(&project_id, user_id), app.secret)).into_iter().collect());
     }
     if let Some((project, id)) = key.pk.strip_prefix("M#").and_then(|rest| rest.split_once('#'))
         && key.sk == "ENTRY"

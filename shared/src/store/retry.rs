@@ -3,10 +3,10 @@
 //! What is sent again is the same signed request, so a transaction keeps its `ClientRequestToken`, and DynamoDB makes it once however
 //! often it arrives (within ten minutes). Throttling, the transactions of others, 5xx and lost connections are tried again after a random
 //! part of a wait that doubles ("full jitter": contenders spread instead of meeting again), until the request's time is used up.
-//! What is left then is [`super::Error::Unavailable`].
+//! What is left then is [`crate::store::error::Error::Unavailable`].
 //!
 //! A call whose answer was lost may have been made. When it is tried again and a condition fails, that may be its own doing; the answer
-//! says so by [`UNCERTAIN`], and [`super::Write`] looks at the item before it believes in a conflict.
+//! says so by [`UNCERTAIN`], and [`crate::store::write::Write`] looks at the item before it believes in a conflict.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(20);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// The header of an answer before which an answer was lost.
-pub(super) const UNCERTAIN: &str = "x-gatelet-uncertain";
+pub(crate) const UNCERTAIN: &str = "x-gatelet-uncertain";
 
 tokio::task_local! {
     static DEADLINE: Instant;
@@ -41,20 +41,20 @@ pub async fn within<F: Future>(budget: Duration, future: F) -> F::Output {
 }
 
 /// The waits of one call.
-pub(super) struct Waits<'a> {
+pub(crate) struct Waits<'a> {
     entropy: &'a Entropy,
     deadline: Instant,
     tries: u32,
 }
 
 impl<'a> Waits<'a> {
-    pub(super) fn new(entropy: &'a Entropy) -> Self {
+    pub(crate) fn new(entropy: &'a Entropy) -> Self {
         let deadline = DEADLINE.try_with(|deadline| *deadline).unwrap_or_else(|_| Instant::now() + BUDGET);
         Self { entropy, deadline, tries: 1 }
     }
 
     /// Waits before the next try; `false` when there is to be none.
-    pub(super) async fn next(&mut self) -> bool {
+    pub(crate) async fn next(&mut self) -> bool {
         let most = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.tries - 1)).min(LONGEST_WAIT);
         let wait = most.mul_f64(self.entropy.fraction());
         if self.tries >= TRIES || Instant::now() + wait >= self.deadline {

@@ -13,13 +13,16 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Item, Key, Store, Write, entity, integer, string};
 use crate::crypto::digest::Digest;
 use crate::model::id::{ProjectId, SessionId, UserId};
 use crate::model::place::Place;
 use crate::model::project::Project;
 use crate::model::session::{Amr, Session};
 use crate::model::trail::Event;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, string};
+use crate::store::write::Write;
 
 /// Whose refresh token it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +39,7 @@ pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
     Key::new(format!("R#{project}#{}", Digest::of(token.expose_secret())), "CLAIM")
 }
 
-pub(super) fn claim_partition(project: &ProjectId, id: SessionId) -> String {
+pub(crate) fn claim_partition(project: &ProjectId, id: SessionId) -> String {
     format!("SESSION#{project}#{id}")
 }
 
@@ -110,7 +113,7 @@ impl Store {
         if let Some(place) = place {
             update = update.entity(":place", place)?;
         }
-        match update.send_returning(self).await {
+        match update.send_returning(&self.client, &self.table).await {
             Ok(item) => entity(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),

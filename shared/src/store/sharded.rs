@@ -10,7 +10,9 @@ use std::collections::VecDeque;
 
 use futures_util::future::try_join_all;
 
-use super::{Error, Item, Store, string};
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, string};
 
 /// How often each partition is read for one page.
 const ROUNDS: usize = 3;
@@ -59,7 +61,7 @@ impl Shard {
 
 impl Store {
     /// What `read` makes of the items, in order; it gives nothing for those that the list shall not have, and else their size in bytes.
-    pub(super) async fn sharded<T>(
+    pub(crate) async fn sharded<T>(
         &self,
         partitions: Vec<String>,
         listing: Listing<'_>,
@@ -130,6 +132,6 @@ fn next(shards: &mut [Shard], descending: bool) -> Option<(String, Item)> {
 }
 
 /// About how many bytes an entity is in an answer.
-pub(super) fn size(entity: &impl serde::Serialize) -> usize {
+pub(crate) fn size(entity: &impl serde::Serialize) -> usize {
     serde_json::to_string(entity).map_or(0, |text| text.len())
 }

@@ -9,8 +9,8 @@ use aws_sdk_dynamodb::types::{
     StreamSpecification, StreamViewType, TimeToLiveSpecification,
 };
 
-use super::{Error, failure};
 use crate::aws::Client;
+use crate::store::error::{Error, failure};
 
 /// A sparse index; the keys of `gsi1` are `gsi1pk` and `gsi1sk`.
 #[derive(Debug, Clone, serde::Serialize)]

@@ -14,9 +14,13 @@ use tokio::time::Instant;
 use super::endings::{Ended, Ending};
 use super::memberships::{MOST_REMOVE_WRITES, MemberRow, remove};
 use super::teams::{TeamRow, team_key};
-use super::{Error, Item, MAX_WRITES, Store, Write, entity, images, integer};
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::team::Team;
+use crate::store::client::{MAX_WRITES, Store};
+use crate::store::error::Error;
+use crate::store::images;
+use crate::store::item::{Item, entity, integer};
+use crate::store::write::Write;
 
 /// How many members are deleted by one transaction, beside the team and its picture.
 const AT_ONCE: usize = (MAX_WRITES - 2) / MOST_REMOVE_WRITES;

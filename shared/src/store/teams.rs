@@ -15,16 +15,19 @@ use std::collections::HashMap;
 use futures_util::future::try_join_all;
 
 use super::sharded::{Listing, Page, size};
-use super::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
 use crate::model::id::{ProjectId, TeamId};
 use crate::model::team::{NAMELESS, Team};
 use crate::model::trail::{Target, TargetKind};
 use crate::model::user::User;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, number, sortable, string};
+use crate::store::write::Write;
 
 /// Over how many partitions the list of a project's teams is spread.
-pub(super) const TEAM_SHARDS: u8 = 4;
+pub(crate) const TEAM_SHARDS: u8 = 4;
 /// How many items one call reads by their keys.
-pub(super) const BATCH: usize = 100;
+pub(crate) const BATCH: usize = 100;
 
 /// A team with what its writes are conditional on.
 #[derive(Debug, Clone)]
@@ -35,7 +38,7 @@ pub struct TeamRow {
     pub joins: u64,
 }
 
-pub(super) fn partition(project: &ProjectId, team: TeamId) -> String {
+pub(crate) fn partition(project: &ProjectId, team: TeamId) -> String {
     format!("T#{project}#{team}")
 }
 
@@ -43,7 +46,7 @@ pub fn team_key(project: &ProjectId, team: TeamId) -> Key {
     Key::new(partition(project, team), "TEAM")
 }
 
-pub(super) fn list_partition(project: &ProjectId, shard: u8) -> String {
+pub(crate) fn list_partition(project: &ProjectId, shard: u8) -> String {
     format!("P#{project}#TEAMS#{shard}")
 }
 
@@ -86,7 +89,7 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
 }
 
 /// Fails the transaction unless there is such a team.
-pub(super) fn exists(project: &ProjectId, team: TeamId) -> Write {
+pub(crate) fn exists(project: &ProjectId, team: TeamId) -> Write {
     Write::check(team_key(project, team), "attribute_exists(pk) AND attribute_not_exists(deleting)")
 }
 

@@ -16,15 +16,18 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use ring::digest::{SHA256, digest};
 
-use super::{Error, Item, Key, Write, entity, integer, number, sortable, string, table};
 use crate::model::id::{ProjectId, TrailEntryId, UserId};
 use crate::model::trail::Entry;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, number, sortable, string};
+use crate::store::table;
+use crate::store::write::Write;
 
-pub(super) fn day_partition(project: &ProjectId, day: Date) -> String {
+pub(crate) fn day_partition(project: &ProjectId, day: Date) -> String {
     format!("P#{project}#TRAIL#{day}")
 }
 
-pub(super) fn user_partition(project: &ProjectId, user: UserId) -> String {
+pub(crate) fn user_partition(project: &ProjectId, user: UserId) -> String {
     format!("P#{project}#TRAIL#USER#{user}")
 }
 
@@ -69,7 +72,7 @@ pub fn count(project: &ProjectId, entry: &Entry, retention_days: u16) -> Result<
 }
 
 /// The id of what is counted in a minute: the same for all that are counted together.
-pub(super) fn counted_id(minute: Timestamp, what: &str) -> TrailEntryId {
+pub(crate) fn counted_id(minute: Timestamp, what: &str) -> TrailEntryId {
     let digest = digest(&SHA256, what.as_bytes());
     let mut bytes = [0; 10];
     bytes.iter_mut().zip(digest.as_ref()).for_each(|(byte, of)| *byte = *of);
@@ -77,7 +80,7 @@ pub(super) fn counted_id(minute: Timestamp, what: &str) -> TrailEntryId {
     uuid::Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid().into()
 }
 
-pub(super) fn read(item: Item) -> Result<Entry, Error> {
+pub(crate) fn read(item: Item) -> Result<Entry, Error> {
     let count = number(&item, "n");
     let entry: Entry = entity(item)?;
     Ok(Entry { count: count.unwrap_or(entry.count), ..entry })

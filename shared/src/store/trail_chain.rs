@@ -17,12 +17,16 @@ use serde::{Deserialize, Serialize};
 use super::reseal::Resealed;
 use super::trail::day_partition;
 use super::transfer::write_item;
-use super::{Error, Item, Key, Store, Write, entity, key_of, number, sortable, string, table};
+use crate::clock::after;
 use crate::crypto::digest::Digest;
 use crate::crypto::trail_keys::{Generation, Mac, NoSecret, TrailKeys};
 use crate::model::id::ProjectId;
-use crate::model::session::after;
 use crate::model::trail_chain::{Covered, Head, Link};
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, key_of, number, sortable, string};
+use crate::store::table;
+use crate::store::write::Write;
 
 const HEAD: &str = "HEAD";
 const LINK: &str = "LINK#";
@@ -43,7 +47,7 @@ pub struct DayPage {
     pub next: Option<String>,
 }
 
-pub(super) fn partition(project: &ProjectId) -> String {
+pub(crate) fn partition(project: &ProjectId) -> String {
     format!("P#{project}#LINKS")
 }
 
@@ -56,7 +60,7 @@ fn link_key(project: &ProjectId, number: u64) -> Key {
 }
 
 /// The number of the link at a sort key.
-pub(super) fn number_of(sk: &str) -> Option<u64> {
+pub(crate) fn number_of(sk: &str) -> Option<u64> {
     sk.strip_prefix(LINK)?.parse().ok()
 }
 
@@ -142,7 +146,7 @@ impl Store {
     }
 
     /// The query of all links, oldest first.
-    pub(super) fn links(&self, project: &ProjectId) -> aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder {
+    pub(crate) fn links(&self, project: &ProjectId) -> aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder {
         self.query()
             .key_condition_expression("pk = :pk AND begins_with(sk, :link)")
             .expression_attribute_values(":pk", string(partition(project)))

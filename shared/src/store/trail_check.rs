@@ -9,14 +9,16 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::trail::day;
 use super::trail_chain::{Signed, earlier, number_of, time_of};
-use super::{Error, Item, Store, entity, key_of};
+use crate::clock::after;
 use crate::crypto::digest::Digest;
 use crate::crypto::trail_keys::TrailKeys;
 use crate::model::id::ProjectId;
-use crate::model::session::after;
-use crate::model::trail::longest_retention;
 use crate::model::trail_chain::{Covered, Link, OVERLAP};
 use crate::model::trail_check::{Chain, CoveredDay, DayReport, Expected, Problem};
+use crate::model::trail_retention::longest_retention;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, entity, key_of};
 
 /// How long what has expired may still be there.
 const LATE_EXPIRY: SignedDuration = SignedDuration::from_hours(7 * 24);

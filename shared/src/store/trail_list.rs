@@ -12,10 +12,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::sharded::{MAX_PAGE_BYTES, Page, size};
 use super::trail::{self, day, day_partition, user_partition};
-use super::{Error, Item, Store, number, sortable, string, table};
+use crate::clock::after;
 use crate::model::id::{ProjectId, UserId};
-use crate::model::session::after;
-use crate::model::trail::{Entry, longest_retention};
+use crate::model::trail::Entry;
+use crate::model::trail_retention::longest_retention;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, number, sortable, string};
+use crate::store::table;
 
 /// How many days one request looks at: 1, 2, 4 and so on.
 pub const MOST_DAYS: usize = 63;

@@ -15,7 +15,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Item, Store, key_of};
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, key_of};
 
 /// A part of a table.
 pub struct Page {
@@ -97,7 +99,7 @@ impl Store {
     }
 }
 
-pub(super) fn write_item(item: Item) -> Result<String, Error> {
+pub(crate) fn write_item(item: Item) -> Result<String, Error> {
     let line = Line { item: item.into_iter().map(|(name, value)| Ok((name, typed(value)?))).collect::<Result<_, Error>>()? };
     serde_json::to_string(&line).map_err(|error| Error::Refused(error.to_string()))
 }

@@ -7,10 +7,13 @@ use futures_util::future::try_join_all;
 use super::memberships::sign_up_partition;
 use super::sharded::{Listing, Page, size};
 use super::teams::BATCH;
-use super::users::{USER_SHARDS, UserRow, list_partition, user_key};
-use super::{Error, Item, Key, Store};
 use crate::model::id::{ProjectId, TeamId, UserId};
 use crate::model::user::User;
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key};
+use crate::store::keys::user_key;
+use crate::store::users::{USER_SHARDS, UserRow, list_partition};
 
 /// A page of users, with the position after which the next one begins.
 pub type UserPage = Page<UserRow>;

@@ -13,15 +13,18 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::projects::project_key;
-use super::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
+use crate::model::category::Category;
 use crate::model::email::Email;
 use crate::model::id::{ProjectId, TeamId, UserId};
-use crate::model::mfa::Totp;
-use crate::model::outbox::Category;
 use crate::model::project::SendingProject;
+use crate::model::totp::Totp;
 use crate::model::trail::Event;
 use crate::model::user::{Channel, MAX_WRONG_PASSWORDS, User};
+use crate::store::client::Store;
+use crate::store::error::Error;
+use crate::store::item::{Item, Key, entity, integer, number, sortable, string};
+use crate::store::keys::{project_key, user_key};
+use crate::store::write::Write;
 
 /// Over how many partitions the list of a project's users is spread.
 pub const USER_SHARDS: u8 = 4;
@@ -54,15 +57,11 @@ impl EmailClaim {
     }
 }
 
-pub fn user_key(project: &ProjectId, id: UserId) -> Key {
-    Key::new(format!("U#{project}#{id}"), "USER")
-}
-
 pub fn email_claim_key(project: &ProjectId, email: &Email) -> Key {
     Key::new(format!("E#{project}#{email}"), "CLAIM")
 }
 
-pub(super) fn list_partition(project: &ProjectId, shard: u8) -> String {
+pub(crate) fn list_partition(project: &ProjectId, shard: u8) -> String {
     format!("P#{project}#USERS#{shard}")
 }
 
@@ -112,7 +111,7 @@ pub fn at_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
 }
 
 /// The condition that a user is in the credential epoch `:credentials`. Items of older versions have none, which is the first.
-pub(super) fn in_epoch(epoch: u64) -> String {
+pub(crate) fn in_epoch(epoch: u64) -> String {
     let first = if epoch == 0 { " OR attribute_not_exists(d.credential_epoch)" } else { "" };
     format!("attribute_exists(pk) AND (d.credential_epoch = :credentials{first})")
 }
@@ -191,7 +190,7 @@ pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_ref
 }
 
 /// Takes back that a user has selected a team of which it is no longer a member.
-pub(super) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> Write {
+pub(crate) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> Write {
     Write::update(user_key(project, user), "REMOVE d.selected_team_id SET version = version + :one")
         .on("d.selected_team_id = :team")
         .value(":team", string(team.to_string()))
@@ -214,7 +213,7 @@ pub fn renew_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim)
 }
 
 /// Takes an address from the user who claims it without having verified it.
-pub(super) fn take_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim, from: UserId) -> Result<Write, Error> {
+pub(crate) fn take_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim, from: UserId) -> Result<Write, Error> {
     let write = Write::put(email_claim_key(project, email), claim)?;
     Ok(write
         .on("d.user_id = :from AND d.is_verified = :no")
@@ -257,7 +256,7 @@ impl Store {
         let update =
             Write::update(user_key(project, id), format!("SET {count} = if_not_exists({count}, :none) + :one, version = version + :one"));
         let update = update.on("attribute_exists(pk)").value(":none", integer(0)).value(":one", integer(1));
-        match update.send_returning(self).await {
+        match update.send_returning(&self.client, &self.table).await {
             Ok(item) => UserRow::of(item).map(|row| Some(row.user)),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),
@@ -269,7 +268,7 @@ impl Store {
         let update = Write::update(user_key(project, id), "SET last_active_at = :now")
             .on("attribute_exists(pk)")
             .value(":now", integer(now.as_millisecond()));
-        match update.send_returning(self).await {
+        match update.send_returning(&self.client, &self.table).await {
             Ok(item) => UserRow::of(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),

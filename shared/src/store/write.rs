@@ -9,13 +9,14 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Put, ReturnValue, TransactWriteItem, Update};
 use serde::Serialize;
 
-use super::record::Told;
-use super::{Error, Item, Key, Store, failure, integer, is_uncertain, string};
-use crate::aws::Failure;
+use crate::aws::{Client, Failure};
 use crate::model::id::UserId;
 use crate::model::limit::Refused;
 use crate::model::session::{Amr, Session};
 use crate::model::trail::{Event, Target};
+use crate::store::error::{Error, failure, is_uncertain};
+use crate::store::item::{Item, Key, integer, string};
+use crate::store::told::Told;
 
 /// The attribute of the last write that was made alone.
 const MARK: &str = "mark";
@@ -46,67 +47,67 @@ impl Write {
     }
 
     /// Puts an item that is not there yet.
-    pub(super) fn create<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
+    pub(crate) fn create<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let put = Self::put(key, entity)?;
         Ok(put.on("attribute_not_exists(pk)"))
     }
 
     /// Puts an item, whatever was there.
-    pub(super) fn put<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
+    pub(crate) fn put<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let mut item = key.item();
         item.insert("d".to_owned(), serde_dynamo::to_attribute_value(entity)?);
         Ok(Self::new(key, Kind::Put(item)))
     }
 
     /// Updates the item by an update expression of DynamoDB.
-    pub(super) fn update(key: Key, expression: impl Into<String>) -> Self {
+    pub(crate) fn update(key: Key, expression: impl Into<String>) -> Self {
         Self::new(key, Kind::Update(expression.into()))
     }
 
     /// Sets the expression of an update.
-    pub(super) fn expression(self, expression: String) -> Self {
+    pub(crate) fn expression(self, expression: String) -> Self {
         Self { kind: Kind::Update(expression), ..self }
     }
 
-    pub(super) fn delete(key: Key) -> Self {
+    pub(crate) fn delete(key: Key) -> Self {
         Self::new(key, Kind::Delete)
     }
 
     /// Writes nothing, and fails the transaction when its condition does not hold.
-    pub(super) fn check(key: Key, condition: &str) -> Self {
+    pub(crate) fn check(key: Key, condition: &str) -> Self {
         Self::look(key).on(condition)
     }
 
     /// [`Self::check`] of a condition that is still to say.
-    pub(super) fn look(key: Key) -> Self {
+    pub(crate) fn look(key: Key) -> Self {
         Self::new(key, Kind::Check)
     }
 
     /// Sets the condition, an expression of DynamoDB.
-    pub(super) fn on(mut self, condition: impl Into<String>) -> Self {
+    pub(crate) fn on(mut self, condition: impl Into<String>) -> Self {
         self.condition = Some(condition.into());
         self
     }
 
     /// Sets a value that an expression names, with its colon.
-    pub(super) fn value(mut self, name: &str, value: AttributeValue) -> Self {
+    pub(crate) fn value(mut self, name: &str, value: AttributeValue) -> Self {
         self.values.insert(name.to_owned(), value);
         self
     }
 
     /// Sets an attribute that an expression names by a placeholder with a number sign: DynamoDB reserves some words.
-    pub(super) fn name(mut self, placeholder: &str, attribute: &str) -> Self {
+    pub(crate) fn name(mut self, placeholder: &str, attribute: &str) -> Self {
         self.names.insert(placeholder.to_owned(), attribute.to_owned());
         self
     }
 
     /// Sets what it means that the condition does not hold: a limit is reached.
-    pub(super) fn or_refuse(mut self, refusal: Refused) -> Self {
+    pub(crate) fn or_refuse(mut self, refusal: Refused) -> Self {
         self.refusal = Some(refusal);
         self
     }
 
-    pub(super) fn refusal(&self) -> Option<Refused> {
+    pub(crate) fn refusal(&self) -> Option<Refused> {
         self.refusal
     }
 
@@ -123,13 +124,13 @@ impl Write {
     }
 
     /// Says in the trail how its user was proved to be there.
-    pub(super) fn proved_by(mut self, amr: &[Amr]) -> Self {
+    pub(crate) fn proved_by(mut self, amr: &[Amr]) -> Self {
         self.told.method(amr);
         self
     }
 
     /// Says in the trail that it begins a session.
-    pub(super) fn begins(mut self, session: &Session) -> Self {
+    pub(crate) fn begins(mut self, session: &Session) -> Self {
         self.told.session(session);
         self
     }
@@ -140,22 +141,22 @@ impl Write {
         self
     }
 
-    pub(super) fn told(&self) -> &Told {
+    pub(crate) fn told(&self) -> &Told {
         &self.told
     }
 
     /// Whether it is more than a look.
-    pub(super) fn changes_something(&self) -> bool {
+    pub(crate) fn changes_something(&self) -> bool {
         !matches!(self.kind, Kind::Check)
     }
 
     /// Sets a value to an entity.
-    pub(super) fn entity<T: Serialize>(self, name: &str, entity: &T) -> Result<Self, Error> {
+    pub(crate) fn entity<T: Serialize>(self, name: &str, entity: &T) -> Result<Self, Error> {
         Ok(self.value(name, serde_dynamo::to_attribute_value(entity)?))
     }
 
     /// Adds an attribute to an item that is put.
-    pub(super) fn attribute(mut self, name: &str, value: AttributeValue) -> Self {
+    pub(crate) fn attribute(mut self, name: &str, value: AttributeValue) -> Self {
         if let Kind::Put(item) = &mut self.kind {
             item.insert(name.to_owned(), value);
         }
@@ -163,11 +164,11 @@ impl Write {
     }
 
     /// When DynamoDB may delete the item that is put (TTL, seconds; it is late by hours).
-    pub(super) fn expires(self, time: jiff::Timestamp) -> Self {
+    pub(crate) fn expires(self, time: jiff::Timestamp) -> Self {
         self.attribute("ttl", integer(time.as_second()))
     }
 
-    pub(super) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
+    pub(crate) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
         let item = TransactWriteItem::builder();
@@ -218,7 +219,7 @@ impl Write {
     }
 
     /// Leaves a mark in the item, so that whoever is not sure whether the write was made can see it.
-    pub(super) fn marked(mut self, mark: &str) -> Self {
+    pub(crate) fn marked(mut self, mark: &str) -> Self {
         match &mut self.kind {
             Kind::Put(item) => drop(item.insert(MARK.to_owned(), string(mark))),
             Kind::Update(expression) => {
@@ -232,7 +233,7 @@ impl Write {
     }
 
     /// Whether the write with this mark was made, by what is at its key.
-    pub(super) fn is_done(&self, found: Option<&Item>, mark: &str) -> bool {
+    pub(crate) fn is_done(&self, found: Option<&Item>, mark: &str) -> bool {
         match self.kind {
             Kind::Put(_) | Kind::Update(_) => found.is_some_and(|item| item.get(MARK) == Some(&string(mark))),
             Kind::Delete => found.is_none(),
@@ -240,12 +241,12 @@ impl Write {
         }
     }
 
-    pub(super) fn key(&self) -> &Key {
+    pub(crate) fn key(&self) -> &Key {
         &self.key
     }
 
     /// Sends the write alone. A failure says whether an answer was lost before it.
-    pub(super) async fn send(self, Store { client, table, .. }: &Store) -> Result<(), (Error, bool)> {
+    pub(crate) async fn send(self, client: &Client, table: &str) -> Result<(), (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
         match kind {
@@ -270,19 +271,19 @@ impl Write {
     }
 
     /// Sends an update and gives the item as it is afterwards.
-    pub(super) async fn send_returning(self, store: &Store) -> Result<Item, Error> {
-        self.send_update(store).await.map_err(|(error, _)| error)
+    pub(crate) async fn send_returning(self, client: &Client, table: &str) -> Result<Item, Error> {
+        self.send_update(client, table).await.map_err(|(error, _)| error)
     }
 
     /// The same. A failure says whether an answer was lost before it.
-    pub(super) async fn send_update(self, store: &Store) -> Result<Item, (Error, bool)> {
+    pub(crate) async fn send_update(self, client: &Client, table: &str) -> Result<Item, (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
         let Kind::Update(expression) = kind else { return Err((Error::Refused("only an update returns its item".to_owned()), false)) };
-        let update = UpdateItemInput::builder().table_name(&store.table).set_key(key).update_expression(expression);
+        let update = UpdateItemInput::builder().table_name(table).set_key(key).update_expression(expression);
         let update = update.set_condition_expression(condition).set_expression_attribute_values(values);
         let update = update.set_expression_attribute_names(names).return_values(ReturnValue::AllNew);
-        Ok(store.client.call(update).await.map_err(judged)?.attributes.unwrap_or_default())
+        Ok(client.call(update).await.map_err(judged)?.attributes.unwrap_or_default())
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::json;
 use shared::http::log;
-use shared::product_api::KnownError;
+use shared::product_api::error::KnownError;
 use support::{KeptLog, TestApp};
 
 use super::{ADMIN, CLIENT, SERVER};

@@ -10,8 +10,9 @@ use ring::{hkdf, hmac};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use shared::App;
-use shared::crypto::password::Hasher;
+use shared::crypto::password::hash::Hasher;
 use shared::model::project::ProjectConfig;
+use shared::model::token::Subject;
 use shared::settings::Settings;
 use support::{SignedIn, TestApp};
 
@@ -90,7 +91,7 @@ async fn token_of_other_deployment(app: &TestApp, user: &SignedIn, change: impl 
     let row = parts.store.user(app.project_id(), stored::user_id(user)).await.unwrap().unwrap();
     let sessions = parts.store.sessions(app.project_id(), row.user.id, None, 1, |_| true).await.unwrap().sessions;
     let session = sessions[0].id;
-    let subject = row.user.subject(app.project_id(), &ProjectConfig::default(), session);
+    let subject = Subject::of(&row.user, app.project_id(), &ProjectConfig::default(), session);
     other.signer.sign(&subject, app.now(), parts.settings.access_token_life)
 }
 

@@ -10,7 +10,7 @@ use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use shared::crypto::password::Hasher;
+use shared::crypto::password::hash::Hasher;
 use shared::http::Interface;
 use shared::model::id::UserId;
 use shared::model::limit::Limits;

@@ -1,7 +1,7 @@
 //! Which passwords may be chosen, and which forms of one password are the same.
 
 use serde_json::{Value, json};
-use shared::crypto::password::Hash;
+use shared::crypto::password::hash::Hash;
 use shared::model::id::UserId;
 use shared::model::user::User;
 use shared::store::users;

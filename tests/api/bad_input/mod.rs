@@ -5,7 +5,7 @@ mod large;
 mod sweep;
 
 use serde_json::{Value, json};
-use shared::product_api::KnownError;
+use shared::product_api::error::KnownError;
 use shared::product_api::oauth_error::OauthErrorCode;
 use strum::VariantNames as _;
 use support::{Answer, TestApp};

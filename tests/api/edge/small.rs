@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use shared::content_api::Problem;
-use shared::product_api::KnownError;
+use shared::product_api::error::KnownError;
 use support::{API_URL, Answer, TestApp};
 use tower::ServiceExt as _;
 

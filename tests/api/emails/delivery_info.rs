@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use shared::model::outbox_reports::Report;
+use shared::model::outbox_report::Report;
 use shared::model::outbox_status::ReportKind;
 use support::TestApp;
 use workers::reports::Told;

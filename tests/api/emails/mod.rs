@@ -22,10 +22,11 @@ mod senders;
 mod unsubscribe;
 
 use serde_json::{Value, json};
+use shared::clock::Millis;
 use shared::model::id::EmailId;
-use shared::model::outbox::{Failure, Millis, OutboxEntry, Stage, Status};
-use shared::model::outbox_reports::Report;
-use shared::model::outbox_status::ReportKind;
+use shared::model::outbox::{Failure, OutboxEntry, Stage};
+use shared::model::outbox_report::Report;
+use shared::model::outbox_status::{ReportKind, Status};
 use shared::model::outbox_work::Outcome;
 use support::{SignedIn, TestApp};
 use uuid::Uuid;

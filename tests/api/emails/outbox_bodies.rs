@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use shared::model::outbox::Status;
+use shared::model::outbox_status::Status;
 use support::TestApp;
 
 use super::{OUTBOX, entry_in, path, read};

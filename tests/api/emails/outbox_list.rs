@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use shared::model::outbox::Status;
+use shared::model::outbox_status::Status;
 use shared::store::outbox_work::Due;
 use support::{Caller, TestApp};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use shared::model::outbox::Status;
+use shared::model::outbox_status::Status;
 use support::{START, TestApp};
 
 use super::{HOUR, entry_in, path, read, send};

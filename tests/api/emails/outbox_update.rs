@@ -1,7 +1,7 @@
 //! `PATCH /api/v1/emails/outbox/{id}`: what may be asked for, and what is refused.
 
 use serde_json::{Value, json};
-use shared::model::outbox::Status;
+use shared::model::outbox_status::Status;
 use support::TestApp;
 
 use super::{entry_in, path, read, send};

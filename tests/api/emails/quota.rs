@@ -2,12 +2,10 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
-
 use shared::model::id::EmailId;
-use shared::model::outbox::Status;
-use shared::model::outbox_reports::Report;
-use shared::model::outbox_status::ReportKind;
+use shared::model::outbox_report::Report;
+use shared::model::outbox_status::{ReportKind, Status};
+use support::{SignedIn, TestApp};
 use workers::reports::{self, Told};
 
 use super::{OUTBOX, SEND, attempt, entry_in, path, send};

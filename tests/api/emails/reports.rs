@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use shared::model::outbox::Status;
+use shared::model::outbox_status::Status;
 use support::{SignedIn, TestApp};
 use workers::reports;
 

@@ -3,8 +3,9 @@
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use serde_json::{Value, json};
 use shared::model::id::UserId;
-use shared::model::user::{Restriction, User};
-use shared::store::users;
+use shared::model::restriction::Restriction;
+use shared::model::user::User;
+use shared::store::{keys, users};
 use support::{START, SignedIn, TestApp};
 
 const PATH: &str = "/api/v1/users/me";
@@ -63,7 +64,7 @@ async fn without_a_user_there_is_nobody_to_read() {
 async fn a_token_of_a_deleted_user_has_expired() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    let key = users::user_key(app.project_id(), UserId::parse(&ada.user_id).unwrap());
+    let key = keys::user_key(app.project_id(), UserId::parse(&ada.user_id).unwrap());
     let store = &app.app.store;
     let delete = DeleteItemInput::builder().table_name(store.table());
     let attribute = aws_sdk_dynamodb::types::AttributeValue::S;

@@ -3,6 +3,7 @@
 
 use secrecy::SecretString;
 use shared::App;
+use shared::clock::after;
 use shared::mail::code::account_claimed;
 use shared::mail::notice;
 use shared::model::email::Email;
@@ -11,7 +12,7 @@ use shared::model::ownership::{Proof, Prover};
 use shared::model::place::Place;
 use shared::model::project::Project;
 use shared::model::provider_sign_in::{Decision, Refusal, Situation};
-use shared::model::session::{Session, after};
+use shared::model::session::Session;
 use shared::model::sign_up_rule::AuthMethod;
 use shared::model::user::{ProviderAccount, User};
 use shared::oauth::authorization::{Authorization, Purpose};
@@ -19,13 +20,14 @@ use shared::oauth::catalog::{self, OPENID_SCOPE};
 use shared::oauth::exchange::Tokens;
 use shared::oauth::profile::Profile;
 use shared::product_api::accounts::admit;
+use shared::product_api::error::{Error, KnownError};
 use shared::product_api::teams::welcome;
-use shared::product_api::{Error, KnownError};
 use shared::store::accounts::Outcome;
 use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens};
+use shared::store::keys::user_key;
 use shared::store::provider_accounts::{self, AccountClaim, Holder, account_claim_key};
 use shared::store::sessions::{self, session_key};
-use shared::store::users::{self, EmailClaim, UserRow, email_claim_key, user_key};
+use shared::store::users::{self, EmailClaim, UserRow, email_claim_key};
 use shared::store::{self, Write};
 
 /// How often it is decided anew when somebody else changed an account at the same time.

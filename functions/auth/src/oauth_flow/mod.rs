@@ -20,9 +20,9 @@ use shared::model::redirect::RedirectUrl;
 use shared::oauth::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
 use shared::oauth::catalog::{self, Identity};
 use shared::oauth::exchange::{Grant, Peer};
-use shared::oauth::outgoing::Fault;
-use shared::product_api::limits::Counting;
-use shared::product_api::{Error, KnownError, limits};
+use shared::oauth::outgoing::{Fault, Outgoing};
+use shared::product_api::error::{Error, KnownError};
+use shared::product_api::limits::{self, Counting};
 use shared::store::record;
 use url::Url;
 
@@ -131,7 +131,7 @@ async fn proceed(
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let code = code_of(provider, answer)?;
     let verifier = app.sealer.open("oauth-verifier", &authorization.verifier)?;
-    let peer = Peer::new(app, project, provider)?;
+    let peer = Peer::new(Outgoing::new(&app.settings), &app.sealer, project, provider, app.clock.now())?;
     let (callback, nonce) = (callback(app, &provider.id), authorization::challenge(state.expose_secret()));
     let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce, names_issuer: answer.iss.is_some() };
     let (tokens, mut profile) = peer.account(&grant).await.map_err(|fault| {

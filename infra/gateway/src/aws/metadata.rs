@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use reqwest::{Client, RequestBuilder, redirect};
 use shared::aws::Credentials;
-use shared::settings::variable;
+use shared::environment::variable;
 use shared::tls;
 use url::{Host, Url};
 

@@ -18,14 +18,13 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, anyhow, bail};
+use profile::Profile;
 use serde::Deserialize;
 use shared::aws::{Client, Credentials, Endpoint, Service};
 use shared::aws_http::AwsHttp;
 use shared::entropy::Entropy;
-use shared::settings::variable;
+use shared::environment::variable;
 use shared::store::Store;
-
-use profile::Profile;
 
 /// An account of AWS, as an operator sees it.
 #[derive(Clone)]

@@ -2,7 +2,8 @@
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use shared::settings::{base_url, deployment_secret, variable};
+use shared::environment::variable;
+use shared::settings::{base_url, deployment_secret};
 
 use super::Target;
 use crate::aws::Aws;

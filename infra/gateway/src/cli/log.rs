@@ -1,7 +1,7 @@
 //! `GATELET_LOG`: what the gateway logs to standard error.
 
 use anyhow::{anyhow, bail};
-use shared::settings::variable;
+use shared::environment::variable;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 

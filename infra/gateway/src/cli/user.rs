@@ -3,9 +3,10 @@
 use anyhow::{Context as _, anyhow, bail};
 use clap::Subcommand;
 use secrecy::ExposeSecret as _;
+use shared::crypto::password::Password;
 use shared::model::email::Email;
 use shared::model::id::ProjectId;
-use shared::model::password::Password;
+use shared::model::password;
 use shared::model::user::User;
 use shared::product_api::teams::welcome;
 use shared::store::accounts::Outcome;
@@ -43,7 +44,7 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
     }
     let text = if is_read { line()? } else { tools.entropy.code().expose_secret().to_owned() };
     let password = Password::from(text.clone());
-    password.check(&project, [&email])?;
+    password::check(&password, &project, [&email])?;
     let app = tools.app()?;
     let mut user = User::new(&app.entropy, app.clock.now());
     user.add_primary_email(&app.entropy, email.clone(), true);

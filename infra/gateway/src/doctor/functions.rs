@@ -7,7 +7,7 @@ use futures_util::StreamExt as _;
 use infra::{Operation, operations};
 use reqwest::{Client, Method, redirect};
 use serde_json::Value;
-use shared::crypto::token::Signer;
+use shared::model::token::Signer;
 use shared::tls;
 
 use super::{Deployment, Report, with_causes};

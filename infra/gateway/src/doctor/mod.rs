@@ -11,7 +11,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use shared::crypto::deployment_secret::DeploymentSecret;
-use shared::settings;
+use shared::environment;
 use shared::store::Store;
 
 use crate::aws::Aws;
@@ -20,7 +20,7 @@ use crate::aws::Aws;
 pub struct Deployment {
     pub aws: Aws,
     pub store: Store,
-    pub secret: Option<Result<DeploymentSecret, settings::Error>>,
+    pub secret: Option<Result<DeploymentSecret, environment::Error>>,
     /// Without a trailing slash.
     pub api_url: Option<String>,
     /// An address or a domain.

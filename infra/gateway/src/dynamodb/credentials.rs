@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::bail;
 use secrecy::{ExposeSecret as _, SecretString};
 use shared::entropy::Entropy;
-use shared::settings::variable;
+use shared::environment::variable;
 
 use crate::data::write_private;
 use crate::engine::TABLE;

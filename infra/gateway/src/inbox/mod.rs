@@ -15,14 +15,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use serde::Serialize;
-use shared::clock::Clock;
+use shared::clock::{Clock, Millis};
 use shared::mail::send::{Mail, Mailer};
 use shared::model::id::EmailId;
-use shared::model::outbox::{Failure, Millis};
+use shared::model::outbox::Failure;
 use shared::model::outbox_work::Outcome;
+use table::Table;
 
 use crate::damage::{self, Damage};
-use table::Table;
 
 /// How many emails the inbox keeps; the oldest go first.
 pub const KEPT: usize = 10_000;

@@ -6,7 +6,8 @@ use axum::response::IntoResponse as _;
 use http::{Extensions, HeaderValue, StatusCode, header};
 use serde_json::Value;
 use shared::http::client::PeerAddress;
-use shared::product_api::access::{Level, Operator};
+use shared::level::Level;
+use shared::product_api::access::Operator;
 use tower::ServiceExt as _;
 
 use super::Pages;

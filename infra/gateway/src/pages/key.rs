@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderValue, header};
 use secrecy::{ExposeSecret as _, SecretString};
 use shared::crypto::digest::Digest;
 use shared::entropy::Entropy;
-use shared::settings::variable;
+use shared::environment::variable;
 use subtle::ConstantTimeEq as _;
 
 use crate::keys::Saved;

@@ -9,8 +9,10 @@ use axum::routing::get;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared::model::id::{ProjectId, UserId};
-use shared::model::outbox::{OutboxEntry, Recipients, Stage, Status};
-use shared::store::{self, outbox_list::OutboxListing};
+use shared::model::outbox::{OutboxEntry, Recipients, Stage};
+use shared::model::outbox_status::Status;
+use shared::store;
+use shared::store::outbox_list::OutboxListing;
 use strum::VariantArray as _;
 
 use super::{Pages, Project, answer, outbox_entry, path_with};

@@ -9,10 +9,10 @@ use infra::pages::Link;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use shared::level::Level;
 use shared::model::id::{EmailId, ProjectId};
-use shared::model::outbox::Status;
+use shared::model::outbox_status::Status;
 use shared::model::outbox_view::OutboxView;
-use shared::product_api::access::Level;
 use shared::store::outbox::OutboxRow;
 
 use super::call::Call;

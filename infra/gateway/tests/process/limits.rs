@@ -15,7 +15,7 @@ use shared::App;
 use shared::aws::{Credentials, Endpoint, Service};
 use shared::aws_http::AwsHttp;
 use shared::clock::Clock;
-use shared::crypto::password::Hasher;
+use shared::crypto::password::hash::Hasher;
 use shared::entropy::Entropy;
 use shared::http::client::PeerAddress;
 use shared::model::limit::{Limits, Rate, Rule};

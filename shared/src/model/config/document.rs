@@ -5,64 +5,23 @@ use std::mem::take;
 
 use deserr::Deserr;
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
-use super::Config;
 use super::documents::{DocumentChange, MailDocuments, TemplateInput, ThemeInput, Written};
-use super::notices::{self, Notices};
+use super::notices::Notices;
 use super::parts::{Domain, Entries, Provider, Rule, Server};
 use super::paths::Ids;
 use crate::http::change::Change;
 use crate::model::bot_challenge::{BotChallenge, BotChallengeInput, ChallengeProvider, Policy};
-use crate::model::outbox::DEFAULT_THEME;
+use crate::model::config::settings::Config;
+use crate::model::config_patch::{ConfigPatch, PermissionInput};
 use crate::model::permission::PermissionId;
-use crate::model::project::{MergeStrategy, Project, ProjectConfig, SessionSettings};
-use crate::model::project_patch::{ConfigPatch, Deployment, PermissionInput, ProjectPatch};
+use crate::model::project::{MergeStrategy, Project, SessionSettings};
+use crate::model::project_patch::ProjectPatch;
+use crate::model::project_setting::Deployment;
 use crate::model::sign_up_rule::DefaultAction;
-use crate::model::theme::ThemeId;
-use crate::model::trail::RETENTION_DAYS;
-use crate::product_api::input::Problems;
-
-/// The values of a configuration that says nothing, but for what is none then.
-pub(super) fn defaults() -> Value {
-    let (ours, sessions, challenge) = (MailDocuments::default(), SessionSettings::default(), BotChallenge::default());
-    json!({
-        "project": { "requirePublishableClientKey": false },
-        "auth": {
-            "allowSignUp": true,
-            "password": { "allowSignIn": false },
-            "otp": { "allowSignIn": false },
-            "passkey": { "allowSignIn": false },
-            "oauth": { "accountMergeStrategy": "link_method" },
-            "sessions": { "maxAgeSeconds": sessions.max_age_seconds, "maxIdleSeconds": sessions.max_idle_seconds },
-            "reauthentication": { "maxAgeSeconds": 0 },
-            "botChallenge": {
-                "provider": challenge.provider,
-                "siteKey": null,
-                "signUp": challenge.sign_up,
-                "sendSignInCode": challenge.send_sign_in_code,
-                "oauth": challenge.oauth,
-                "usualRequestsPerHour": challenge.usual_requests_per_hour,
-            },
-            "signUpRulesDefaultAction": "allow",
-        },
-        "domains": { "allowLocalhost": false },
-        "users": { "allowClientUserDeletion": false },
-        "teams": { "createPersonalTeamOnSignUp": false, "allowClientTeamCreation": false, "allowMemberInvitations": true },
-        "onboarding": { "requireEmailVerification": false },
-        "apiKeys": { "enabled": { "user": false, "team": false } },
-        "auditLog": { "retentionDays": RETENTION_DAYS },
-        "emails": {
-            "server": {
-                "isShared": true, "provider": "smtp", "host": null, "port": null, "username": null, "senderName": null, "senderEmail": null,
-            },
-            "selectedThemeId": DEFAULT_THEME,
-            "notices": notices::of(&ProjectConfig::default()),
-            "templates": ours.templates(),
-            "themes": ours.themes(),
-        },
-    })
-}
+use crate::model::theme::{DEFAULT_THEME, ThemeId};
+use crate::model::trail_retention::RETENTION_DAYS;
+use crate::problem::Problems;
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]

@@ -10,12 +10,12 @@ use uuid::Uuid;
 
 use super::parts::Entries;
 use crate::mail::builtin;
+use crate::model::category::Category;
 use crate::model::id::DocumentId;
 use crate::model::line;
 use crate::model::mail_document::{DocumentKind, FIRST_HTML, FIRST_SUBJECT, FIRST_THEME, HtmlSource, MailDocument, Name};
-use crate::model::outbox::{Category, DEFAULT_THEME};
-use crate::model::theme::Theme;
-use crate::product_api::input::Problems;
+use crate::model::theme::{DEFAULT_THEME, Theme};
+use crate::problem::Problems;
 
 const TEMPLATES: &str = "emails.templates";
 const THEMES: &str = "emails.themes";
@@ -38,7 +38,7 @@ pub enum DocumentChange {
 
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(super) struct TemplateInput {
+pub(crate) struct TemplateInput {
     #[deserr(default)]
     display_name: Option<Name>,
     #[deserr(default)]
@@ -58,7 +58,7 @@ pub(super) struct TemplateInput {
 
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(super) struct ThemeInput {
+pub(crate) struct ThemeInput {
     #[deserr(default)]
     display_name: Option<Name>,
     #[deserr(default)]
@@ -70,11 +70,11 @@ pub(super) struct ThemeInput {
 
 impl MailDocuments {
     /// What a configuration shows, by ids.
-    pub(super) fn templates(&self) -> Map<String, Value> {
+    pub(crate) fn templates(&self) -> Map<String, Value> {
         with_ours(DocumentKind::Template, &self.templates).map(|document| (document.id.to_string(), of_template(document))).collect()
     }
 
-    pub(super) fn themes(&self) -> Map<String, Value> {
+    pub(crate) fn themes(&self) -> Map<String, Value> {
         with_ours(DocumentKind::Theme, &self.themes).map(|document| (document.id.to_string(), of_theme(document))).collect()
     }
 }
@@ -106,32 +106,32 @@ fn of_template(document: MailDocument) -> Value {
 }
 
 /// The path of the document that a key is of, with a dot at its end.
-pub(super) fn document_of(path: &str) -> Option<&str> {
+pub(crate) fn document_of(path: &str) -> Option<&str> {
     let parent = [TEMPLATES, THEMES].into_iter().find(|parent| path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.')))?;
     let id = path[parent.len() + 1..].find('.')?;
     Some(&path[..=parent.len() + 1 + id])
 }
 
 /// The path that a source has beside one of published SDKs: who writes by that name replaces it.
-pub(super) fn other_name(path: &str) -> Option<String> {
+pub(crate) fn other_name(path: &str) -> Option<String> {
     document_of(path).filter(|document| path[document.len()..] == *"tsxSource").map(|document| format!("{document}htmlSource"))
 }
 
 /// The templates and themes of a configuration, as it was read.
-pub(super) struct Written {
+pub(crate) struct Written {
     templates: Entries<TemplateInput>,
     themes: Entries<ThemeInput>,
 }
 
 impl Written {
-    pub(super) fn new(templates: Entries<TemplateInput>, themes: Entries<ThemeInput>) -> Self {
+    pub(crate) fn new(templates: Entries<TemplateInput>, themes: Entries<ThemeInput>) -> Self {
         Self { templates, themes }
     }
 
     /// What has to happen to the documents of a project, or what is wrong, by its path.
     ///
     /// `selected` is the theme that is newly selected for the project.
-    pub(super) fn changes(self, old: &MailDocuments, selected: Option<Uuid>, now: Timestamp) -> Result<Vec<DocumentChange>, Problems> {
+    pub(crate) fn changes(self, old: &MailDocuments, selected: Option<Uuid>, now: Timestamp) -> Result<Vec<DocumentChange>, Problems> {
         let theme = |input: ThemeInput, base: MailDocument, path: &str| {
             let display_name = named(input.display_name, &base, path)?;
             Ok(MailDocument { display_name, html: source(input.html_source, input.tsx_source, path)?.unwrap_or(base.html.clone()), ..base })

@@ -4,7 +4,7 @@ use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::product_api::input::rejected;
+use crate::problem::rejected;
 
 /// A level of the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]

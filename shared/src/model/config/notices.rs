@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use strum::IntoEnumIterator as _;
 
 use super::parts::Entries;
-use crate::model::notice::Topic;
+use crate::model::notice_kind::Topic;
 use crate::model::project::ProjectConfig;
-use crate::product_api::input::Problems;
+use crate::problem::Problems;
 
-pub(super) const NOTICES: &str = "emails.notices";
+pub(crate) const NOTICES: &str = "emails.notices";
 /// The key for new sign-ins from other places.
 const NEW_SIGN_IN: &str = "newSignIn";
 
@@ -24,20 +24,20 @@ fn key(topic: Topic) -> &'static str {
 }
 
 /// The keys with their values.
-pub(super) fn of(config: &ProjectConfig) -> Value {
+pub(crate) fn of(config: &ProjectConfig) -> Value {
     let topics = Topic::iter().map(|topic| (key(topic), !config.disabled_notices.contains(&topic)));
     json!(topics.chain([(NEW_SIGN_IN, config.new_sign_in_mails)]).collect::<BTreeMap<_, _>>())
 }
 
 /// What a configuration says of them.
-pub(super) struct Notices {
-    pub(super) new_sign_in: bool,
-    pub(super) disabled: BTreeSet<Topic>,
+pub(crate) struct Notices {
+    pub(crate) new_sign_in: bool,
+    pub(crate) disabled: BTreeSet<Topic>,
 }
 
 impl Notices {
     /// Reads the keys; one that is missing has its default.
-    pub(super) fn read(keys: Entries<bool>) -> Result<Self, Problems> {
+    pub(crate) fn read(keys: Entries<bool>) -> Result<Self, Problems> {
         let defaults = ProjectConfig::default();
         let mut notices = Self { new_sign_in: defaults.new_sign_in_mails, disabled: defaults.disabled_notices };
         for (name, is_on) in keys.0 {

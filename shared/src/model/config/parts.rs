@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, ValueKind, ValuePointerRef, take_cf_content};
 
-use super::CUSTOM_PROVIDER;
 use super::paths::{PROVIDERS, SERVER};
-use crate::model::project_patch::{DomainInput, EmailInput, ProviderInput};
+use crate::model::config_patch::DomainInput;
+use crate::model::email_input::EmailInput;
+use crate::model::provider_input::ProviderInput;
 use crate::model::sign_up_rule::{RuleAction, SignUpRule};
 use crate::oauth::catalog;
-use crate::product_api::input::Problems;
+use crate::problem::Problems;
 
 /// Values by ids of their own. (The reading of maps that comes with deserr passes over values that are wrong.)
-pub(super) struct Entries<T>(pub(super) BTreeMap<String, T>);
+pub(crate) struct Entries<T>(pub(crate) BTreeMap<String, T>);
 
 impl<T> Default for Entries<T> {
     fn default() -> Self {
@@ -40,7 +41,7 @@ impl<T: Deserr<E>, E: DeserializeError> Deserr<E> for Entries<T> {
 
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(super) struct Provider {
+pub(crate) struct Provider {
     #[deserr(default, rename = "type")]
     kind: Option<String>,
     #[deserr(default)]
@@ -64,7 +65,7 @@ pub(super) struct Provider {
 }
 
 impl Provider {
-    pub(super) fn into_input(self, id: String) -> Result<ProviderInput, Problems> {
+    pub(crate) fn into_input(self, id: String) -> Result<ProviderInput, Problems> {
         let wrong = |name: &str, message: &str| Err(Problems::one(&format!("{PROVIDERS}.{id}.{name}"), message));
         let expected = if catalog::find(&id).is_some() { id.as_str() } else { CUSTOM_PROVIDER };
         if self.kind.as_deref().is_some_and(|kind| kind != expected) {
@@ -94,7 +95,7 @@ impl Provider {
 
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     #[deserr(default = true)]
     enabled: bool,
     #[deserr(default)]
@@ -106,7 +107,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    pub(super) fn into_rule(self, id: String) -> SignUpRule {
+    pub(crate) fn into_rule(self, id: String) -> SignUpRule {
         let Self { enabled, display_name, priority, condition, action } = self;
         SignUpRule { id, enabled, display_name, priority, condition, action }
     }
@@ -114,14 +115,14 @@ impl Rule {
 
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(super) struct Domain {
-    pub(super) base_url: String,
+pub(crate) struct Domain {
+    pub(crate) base_url: String,
     #[deserr(default)]
     handler_path: Option<String>,
 }
 
 impl Domain {
-    pub(super) fn into_input(self) -> DomainInput {
+    pub(crate) fn into_input(self) -> DomainInput {
         DomainInput { domain: self.base_url, handler_path: self.handler_path }
     }
 }
@@ -129,7 +130,7 @@ impl Domain {
 /// With a host, mails go by that server; without one, by the deployment's.
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(super) struct Server {
+pub(crate) struct Server {
     #[deserr(default)]
     is_shared: Option<bool>,
     #[deserr(default)]
@@ -149,7 +150,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn into_input(self) -> Result<EmailInput, Problems> {
+    pub(crate) fn into_input(self) -> Result<EmailInput, Problems> {
         let Self { is_shared, provider, host, port, username, password, sender_name, sender_email } = self;
         if provider.is_some_and(|provider| provider != "smtp") {
             return Err(Problems::one(&format!("{SERVER}.provider"), "must be smtp"));
@@ -158,3 +159,6 @@ impl Server {
         Ok(EmailInput { r#type: kind.to_owned(), host, port, username, password, sender_name, sender_email })
     }
 }
+
+/// What stands for the type of a provider that is not in the catalog.
+pub(crate) const CUSTOM_PROVIDER: &str = "custom_oidc";

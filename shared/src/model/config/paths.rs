@@ -1,23 +1,23 @@
 //! Where in a configuration a setting is: what is wrong with the settings that it stands for is told by its own paths.
 
-use crate::model::project_patch::InvalidSetting;
+use crate::model::project_setting::InvalidSetting;
 
-pub(super) const PROVIDERS: &str = "auth.oauth.providers";
+pub(crate) const PROVIDERS: &str = "auth.oauth.providers";
 const RULES: &str = "auth.signUpRules";
 const DOMAINS: &str = "domains.trustedDomains";
-pub(super) const SERVER: &str = "emails.server";
+pub(crate) const SERVER: &str = "emails.server";
 const CHALLENGE: &str = "auth.botChallenge";
 
 /// The ids of what lists of settings are about, in their order: an error names the place in a list, and a configuration has ids.
-pub(super) struct Ids {
-    pub(super) providers: Vec<String>,
-    pub(super) rules: Vec<String>,
-    pub(super) domains: Vec<String>,
+pub(crate) struct Ids {
+    pub(crate) providers: Vec<String>,
+    pub(crate) rules: Vec<String>,
+    pub(crate) domains: Vec<String>,
 }
 
 impl Ids {
     /// The path in the configuration of what is wrong with the settings.
-    pub(super) fn path_of(&self, error: &InvalidSetting) -> String {
+    pub(crate) fn path_of(&self, error: &InvalidSetting) -> String {
         let lists = [
             ("config.oauth_providers", PROVIDERS, &self.providers),
             ("config.sign_up_rules", RULES, &self.rules),

@@ -4,16 +4,20 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::{Config, DocumentChange, Level, MailDocuments, read};
 use crate::crypto::deployment_secret::DeploymentSecret;
 use crate::crypto::seal::Sealer;
 use crate::entropy::Entropy;
+use crate::model::category::Category;
+use crate::model::config::document::read;
+use crate::model::config::documents::{DocumentChange, MailDocuments};
+use crate::model::config::level::Level;
+use crate::model::config::settings::Config;
 use crate::model::id::ProjectId;
 use crate::model::mail_document::DocumentKind;
 use crate::model::mail_server::MailServer;
-use crate::model::outbox::{Builtin, Category};
+use crate::model::outbox::Builtin;
 use crate::model::project::{EmailConfig, Project};
-use crate::model::project_patch::Deployment;
+use crate::model::project_setting::Deployment;
 use crate::model::senders::Senders;
 use crate::model::theme::Theme;
 

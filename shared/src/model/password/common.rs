@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 
 use ring::digest::{SHA256, digest};
 
-use super::{MIN_LENGTH, normalized};
+use crate::crypto::password::normalized;
+use crate::model::password::length::MIN_LENGTH;
 
 /// Bytes of a fingerprint.
 const SIZE: usize = 5;
@@ -31,7 +32,7 @@ fn fingerprint(lower_case: &str) -> [u8; SIZE] {
 }
 
 /// Whether a password, normalised and in lower case, is one of the most common.
-pub(super) fn is_common(lower_case: &str) -> bool {
+pub(crate) fn is_common(lower_case: &str) -> bool {
     FINGERPRINTS.as_chunks().0.binary_search(&fingerprint(lower_case)).is_ok()
 }
 

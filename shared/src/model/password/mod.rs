@@ -1,37 +1,15 @@
-//! Passwords as people type them, until they are hashed.
-//!
-//! A password is normalised to NFC (SP 800-63B-4, §3.1.1.2): what looks the same is the same,
-//! whichever keyboard it comes from. Lengths are counted after that, in characters (Unicode code
-//! points), never in bytes.
+//! Which passwords may be chosen. Lengths are counted in characters (Unicode code points) of the composed form, never in bytes.
 
 pub mod common;
+pub mod length;
 
-use std::borrow::Cow;
-
-use icu_normalizer::ComposingNormalizerBorrowed;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret as _;
 use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::email::Email;
 use super::project::Project;
-
-/// Shortest password that a project may accept, in characters.
-pub const MIN_LENGTH: usize = 8;
-/// Longest password, in characters.
-pub const MAX_LENGTH: usize = 128;
-
-/// A password in clear. It cannot be printed or serialised.
-#[derive(Clone, ToSchema)]
-#[schema(value_type = String, format = Password, example = "correct horse battery")]
-pub struct Password(Forms);
-
-#[derive(Clone)]
-struct Forms {
-    normalized: SecretString,
-    /// As it was typed, if that differs.
-    typed: Option<SecretString>,
-}
+use crate::crypto::password::{Password, normalized};
+use crate::model::password::length::MAX_LENGTH;
 
 /// Why a password cannot be chosen; lengths are in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -59,31 +37,15 @@ pub enum Weakness {
     Sequence,
 }
 
-impl Password {
-    /// Checks a password that somebody chooses for an account with these addresses: as many
-    /// characters of any kind as the project asks for, 128 at most, and not easy to guess.
-    pub fn check<'a>(&self, project: &Project, addresses: impl IntoIterator<Item = &'a Email>) -> Result<(), Unacceptable> {
-        let text = self.0.normalized.expose_secret();
-        match text.chars().count() {
-            length if length < project.config.password_min_length => Err(Unacceptable::TooShort(project.config.password_min_length)),
-            length if length > MAX_LENGTH => Err(Unacceptable::TooLong(MAX_LENGTH)),
-            _ => weakness(text, project, addresses).map_or(Ok(()), |weakness| Err(Unacceptable::Weak(weakness))),
-        }
+/// Checks a password that somebody chooses for an account with these addresses: as many characters of any kind as the project asks
+/// for, 128 at most, and not easy to guess.
+pub fn check<'a>(password: &Password, project: &Project, addresses: impl IntoIterator<Item = &'a Email>) -> Result<(), Unacceptable> {
+    let text = password.secret().expose_secret();
+    match text.chars().count() {
+        length if length < project.config.password_min_length => Err(Unacceptable::TooShort(project.config.password_min_length)),
+        length if length > MAX_LENGTH => Err(Unacceptable::TooLong(MAX_LENGTH)),
+        _ => weakness(text, project, addresses).map_or(Ok(()), |weakness| Err(Unacceptable::Weak(weakness))),
     }
-
-    /// The form that is hashed.
-    pub fn secret(&self) -> &SecretString {
-        &self.0.normalized
-    }
-
-    /// The forms that a stored hash may be of: before passwords were normalised it was the typed one.
-    pub fn forms(&self) -> impl Iterator<Item = &SecretString> {
-        [&self.0.normalized].into_iter().chain(&self.0.typed)
-    }
-}
-
-fn normalized(text: &str) -> Cow<'_, str> {
-    ComposingNormalizerBorrowed::new_nfc().normalize(text)
 }
 
 fn weakness<'a>(text: &str, project: &Project, addresses: impl IntoIterator<Item = &'a Email>) -> Option<Weakness> {
@@ -132,21 +94,6 @@ fn runs_along(row: &str, text: &str) -> bool {
     text.chars().zip(row.chars().cycle().skip(start)).all(|(found, next)| found == next)
 }
 
-impl From<String> for Password {
-    fn from(typed: String) -> Self {
-        Self(match normalized(&typed) {
-            Cow::Borrowed(_) => Forms { normalized: typed.into(), typed: None },
-            Cow::Owned(normalized) => Forms { normalized: normalized.into(), typed: Some(typed.into()) },
-        })
-    }
-}
-
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for Password {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        String::deserialize_from_value(value, location).map(Self::from)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
@@ -157,7 +104,7 @@ mod tests {
     fn check(text: &str) -> Result<(), Unacceptable> {
         let project = Project::new(ProjectId::internal(), "Analytical Engines", Timestamp::UNIX_EPOCH);
         let addresses = ["ada.lovelace@example.com", "countess@example.com"].map(|text| Email::parse(text).expect("an address"));
-        Password::from(text.to_owned()).check(&project, &addresses)
+        super::check(&Password::from(text.to_owned()), &project, &addresses)
     }
 
     #[test]
@@ -188,12 +135,5 @@ mod tests {
         for password in ["aaaaaaab", "1234567a qz", "ada.lovelace!", "analytical engine", " \t\0 \u{202e}   "] {
             assert_eq!(check(password), Ok(()), "{password}");
         }
-    }
-
-    #[test]
-    fn composed_and_decomposed_forms_are_one_password() {
-        let [composed, decomposed] = ["caf\u{e9} au lait", "cafe\u{301} au lait"].map(|text| Password::from(text.to_owned()));
-        assert_eq!(composed.secret().expose_secret(), decomposed.secret().expose_secret());
-        assert_eq!((composed.forms().count(), decomposed.forms().count()), (1, 2));
     }
 }

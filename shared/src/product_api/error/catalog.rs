@@ -5,7 +5,7 @@
 
 use http::StatusCode;
 
-use super::KnownError;
+use crate::product_api::error::known::KnownError;
 
 /// A code as the documentation lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

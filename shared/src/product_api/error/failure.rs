@@ -3,11 +3,11 @@
 
 use axum::response::{IntoResponse, Response};
 
-use super::KnownError;
 use crate::model::code::Rejected;
 use crate::model::password::Unacceptable;
 use crate::model::permission;
 use crate::model::redirect::Untrusted;
+use crate::product_api::error::known::KnownError;
 use crate::store;
 
 /// Why an operation fails: for a reason that the client may know, or for one that the log alone shall have.
@@ -25,7 +25,7 @@ pub enum Error {
 
 impl Error {
     /// Whether a key was given that opens nothing.
-    pub(in crate::product_api) fn is_wrong_key(&self) -> bool {
+    pub(crate) fn is_wrong_key(&self) -> bool {
         let Self::Known(error) = self else { return false };
         matches!(
             error,

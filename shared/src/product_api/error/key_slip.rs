@@ -23,10 +23,10 @@ impl KeySlip {
     pub fn of(wanted: KeyKind, keys: &[(KeyKind, Option<&str>)]) -> Self {
         let sent = |header: KeyKind| keys.iter().find(|(kind, _)| *kind == header).and_then(|(_, key)| *key);
         let Some(key) = sent(wanted) else {
-            let header = KeyKind::ALL.into_iter().find(|header| sent(*header).and_then(KeyKind::of) == Some(wanted));
+            let header = KeyKind::ALL.into_iter().find(|header| sent(*header).and_then(KeyKind::by_prefix) == Some(wanted));
             return header.map_or(Self::None, |header| Self::OtherHeader { wanted, header });
         };
-        match KeyKind::of(key) {
+        match KeyKind::by_prefix(key) {
             Some(holds) if holds != wanted => Self::OtherKind { header: wanted, holds },
             Some(_) => Self::None,
             None => Self::NoPrefix(wanted),

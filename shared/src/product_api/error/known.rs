@@ -1,28 +1,21 @@
 //! The errors of interface B: the variant is the `code`, its fields are the `details`, its message is the `error`.
 //!
 //! Codes, statuses and details are the contract; the sentences are ours and may change.
-//! What each code means and what to do about it is in [`catalog`].
-
-mod catalog;
-mod failure;
-mod key_slip;
+//! What each code means and what to do about it is in the catalog ([`KnownError::catalog`]).
 
 use std::borrow::Cow;
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Value, json};
 use strum::{EnumIter, IntoEnumIterator as _, IntoStaticStr, VariantNames};
 
-pub use catalog::Entry;
-pub use failure::Error;
-pub use key_slip::KeySlip;
-
-use super::limits;
 use crate::model::limit::Refused;
 use crate::model::password::Weakness;
-use crate::model::user::RestrictedReason;
+use crate::model::restriction::RestrictedReason;
+use crate::problem::Problems;
+use crate::product_api::error::key_slip::KeySlip;
 
 /// Every failure that a client of the product API may rely on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, EnumIter, IntoStaticStr, VariantNames)]
@@ -348,6 +341,16 @@ pub struct ErrorCode(pub &'static str);
 pub struct Answered(pub KnownError);
 
 impl KnownError {
+    /// The error of a request that does not fit the schema of its operation.
+    pub fn schema(problems: &Problems, method: &str, path: &str) -> Self {
+        let mut message = format!("the request {method} {path} does not fit its schema:");
+        for line in problems.lines() {
+            message.push_str("\n  - ");
+            message.push_str(&line);
+        }
+        Self::SchemaError { message }
+    }
+
     /// Every code of the catalog.
     pub const CODES: &[&str] = Self::VARIANTS;
 
@@ -427,11 +430,25 @@ impl IntoResponse for KnownError {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         if let Self::RateLimited(refused) = &self {
-            limits::describe(refused, headers);
+            describe_limit(refused, headers);
         }
         response.extensions_mut().insert(ErrorCode(self.code()));
         response.extensions_mut().insert(Answered(self));
         response
+    }
+}
+
+/// `Retry-After` (RFC 9110 §10.2.3), and the fields of draft-ietf-httpapi-ratelimit-headers: which policy, and that nothing is left.
+fn describe_limit(refused: &Refused, headers: &mut HeaderMap) {
+    let Refused { limit, retry_after_seconds, quota, window } = refused;
+    for (name, value) in [
+        (header::RETRY_AFTER, retry_after_seconds.to_string()),
+        (HeaderName::from_static("ratelimit-policy"), format!("\"{limit}\";q={quota};w={window}")),
+        (HeaderName::from_static("ratelimit"), format!("\"{limit}\";r=0;t={retry_after_seconds}")),
+    ] {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
     }
 }
 

@@ -1,25 +1,18 @@
-//! Access tokens: JWT signed with ES256, one key per audience, derived from the deployment secret. While that is being
-//! replaced, tokens of the previous one are believed, and its keys are published.
-//!
-//! A key is derived, not stored: there is nothing to create, to read at a cold start or to lose, and every instance has the same.
-//! `jsonwebtoken` parses and validates, [`super::jws`] signs and verifies. p256 computes a key's public half, which ring cannot.
+//! Access tokens: what they say, of which type they are, and how long they live.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
-use p256::elliptic_curve::sec1::ToSec1Point as _;
-use secrecy::SecretString;
+use jsonwebtoken::{Algorithm, Header, Validation};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::deployment_secret::DeploymentSecret;
-use crate::model::id::{ProjectId, SessionId, TeamId, UserId};
-use crate::model::user::RestrictedReason;
+use super::id::{ProjectId, SessionId, TeamId, UserId};
+use crate::crypto::deployment_secret::DeploymentSecret;
+use crate::crypto::signing::SigningKeys;
+use crate::model::project::ProjectConfig;
+use crate::model::restriction::RestrictedReason;
+use crate::model::user::User;
 
 /// Which of a project's three audiences a token is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -97,6 +90,25 @@ pub struct Subject {
     pub requires_totp: bool,
 }
 
+impl Subject {
+    /// What an access token of this user's session says.
+    pub fn of(user: &User, project: &ProjectId, config: &ProjectConfig, session: SessionId) -> Self {
+        let primary = user.primary();
+        Subject {
+            user: user.id,
+            project: project.clone(),
+            session,
+            name: user.display_name.clone(),
+            email: primary.map(|channel| channel.value.to_string()),
+            email_verified: primary.is_some_and(|channel| channel.is_verified),
+            selected_team: user.selected_team_id.map(|team| team.to_string()),
+            signed_up_at: user.signed_up_at,
+            restricted: user.restricted_reason(config),
+            requires_totp: user.totp.is_some(),
+        }
+    }
+}
+
 /// Why a token is not believed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -109,18 +121,8 @@ pub enum Error {
 
 /// Signs and verifies the tokens of every project.
 pub struct Signer {
-    secret: DeploymentSecret,
+    keys: SigningKeys,
     api_url: String,
-    /// By generation, the current one being 0, and audience.
-    keys: Mutex<HashMap<(usize, String), Arc<Key>>>,
-}
-
-struct Key {
-    id: String,
-    encoding: EncodingKey,
-    decoding: DecodingKey,
-    /// Uncompressed point (SEC 1 §2.3.3): 4, x, y.
-    public: [u8; 65],
 }
 
 /// The type of access tokens (RFC 9068 §2.1): a token that is signed with the same key for something else is none.
@@ -132,38 +134,9 @@ fn is_access_token(typ: Option<&str>) -> bool {
     typ.is_none_or(|typ| [TYPE, "application/at+jwt"].iter().any(|known| typ.eq_ignore_ascii_case(known)))
 }
 
-/// How many keys an instance keeps: three audiences of some hundred projects, in two generations.
-const KEPT_KEYS: usize = 1024;
-
 impl Signer {
     pub fn new(secret: &DeploymentSecret, api_url: &str) -> Self {
-        super::jws::install();
-        Self { secret: secret.clone(), api_url: api_url.to_owned(), keys: Mutex::default() }
-    }
-
-    /// An audience's key that signs now.
-    #[expect(clippy::expect_used, reason = "an operation that signs has the secret; the contract tests compare routes with operations")]
-    fn key(&self, audience: &str) -> Arc<Key> {
-        self.keys(audience).next().expect("the function has the deployment secret")
-    }
-
-    /// An audience's keys of all generations, the current one first.
-    fn keys<'a>(&'a self, audience: &'a str) -> impl Iterator<Item = Arc<Key>> + 'a {
-        self.secret.generations().enumerate().map(move |(generation, secret)| self.key_of(generation, secret, audience))
-    }
-
-    fn key_of(&self, generation: usize, secret: &SecretString, audience: &str) -> Arc<Key> {
-        let name = (generation, audience.to_owned());
-        if let Some(key) = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(&name) {
-            return Arc::clone(key);
-        }
-        let key = Arc::new(Key::derive(secret, audience));
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        if keys.len() >= KEPT_KEYS {
-            keys.clear();
-        }
-        keys.insert(name, Arc::clone(&key));
-        key
+        Self { keys: SigningKeys::new(secret), api_url: api_url.to_owned() }
     }
 
     /// Signs a token that lives for `life` from `now`.
@@ -195,7 +168,7 @@ impl Signer {
             restricted_reason: subject.restricted,
             requires_totp_mfa: subject.requires_totp,
         };
-        let key = self.key(&claims.aud);
+        let key = self.keys.current(&claims.aud);
         let header = Header { typ: Some(TYPE.to_owned()), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
         jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
     }
@@ -217,7 +190,7 @@ impl Signer {
             return Err(Error::Unparsable);
         }
         // Derived one after another: a token of the current secret costs one key.
-        let key = self.keys(&unverified.aud).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
+        let key = self.keys.all(&unverified.aud).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
         let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;
         let consistent = claims.project_id == project && claims.is_anonymous == (audience == Audience::Anonymous);
         if !consistent {
@@ -231,42 +204,16 @@ impl Signer {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
         let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));
         let audiences: Vec<String> = audiences.collect();
-        let generations = self.secret.generations().enumerate();
-        let keys =
-            generations.flat_map(|(generation, secret)| audiences.iter().map(move |name| self.key_of(generation, secret, name).jwk()));
-        json!({ "keys": keys.collect::<Vec<_>>() })
-    }
-}
-
-impl Key {
-    #[expect(clippy::expect_used, reason = "a derived scalar is valid, or the next attempt's is")]
-    fn derive(secret: &SecretString, audience: &str) -> Self {
-        // A 256-bit number is no valid scalar once in 2^32 times; then the next counter gives another.
-        let scalar = (0..=u8::MAX)
-            .find_map(|attempt| p256::SecretKey::from_slice(&super::derive(secret, &[b"token ", audience.as_bytes(), &[attempt]])).ok())
-            .expect("one of 256 numbers is a scalar");
-        let point = scalar.public_key().to_sec1_point(false);
-        let mut public = [0; 65];
-        public.copy_from_slice(point.as_bytes());
-        let private = [&scalar.to_bytes()[..], &public].concat();
-        let id = super::digest::Digest::of(&format!("{audience}{}", URL_SAFE_NO_PAD.encode(public)));
-        Self {
-            id: id.as_str()[..12].to_owned(),
-            encoding: EncodingKey::from_ec_der(&private),
-            decoding: DecodingKey::from_ec_der(&public),
-            public,
-        }
-    }
-
-    fn jwk(&self) -> Value {
-        let (x, y) = self.public[1..].split_at(32);
-        let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
-        json!({ "kty": "EC", "alg": "ES256", "crv": "P-256", "x": x, "y": y, "kid": self.id })
+        self.keys.jwks(&audiences)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use serde_json::json;
+
     use super::*;
     use crate::entropy::Entropy;
 
@@ -322,7 +269,7 @@ mod tests {
     fn a_token_of_another_type_is_no_access_token_whoever_signed_it() {
         let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
         let claims = signer.verify(&signer.sign(&subject(None), now, LIFE), now).expect("a token");
-        let key = signer.key(&claims.aud);
+        let key = signer.keys.current(&claims.aud);
         let of_type = |typ: Option<&str>| {
             let header = Header { typ: typ.map(str::to_owned), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
             signer.verify(&jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token"), now)

@@ -18,8 +18,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
+use super::Password;
 use crate::entropy::Entropy;
-use crate::model::password::Password;
 
 /// A stored hash: a PHC string of argon2id, or an imported bcrypt hash (`$2a$`, `$2b$`, `$2y$`).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]

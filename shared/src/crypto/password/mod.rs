@@ -1,0 +1,69 @@
+//! Passwords as people type them, until they are hashed.
+//!
+//! A password is normalised to NFC (SP 800-63B-4, §3.1.1.2): what looks the same is the same, whichever keyboard it comes from.
+
+pub mod hash;
+
+use std::borrow::Cow;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+use secrecy::SecretString;
+use utoipa::ToSchema;
+
+/// A password in clear. It cannot be printed or serialised.
+#[derive(Clone, ToSchema)]
+#[schema(value_type = String, format = Password, example = "correct horse battery")]
+pub struct Password(Forms);
+
+#[derive(Clone)]
+struct Forms {
+    normalized: SecretString,
+    /// As it was typed, if that differs.
+    typed: Option<SecretString>,
+}
+
+impl Password {
+    /// The form that is hashed.
+    pub fn secret(&self) -> &SecretString {
+        &self.0.normalized
+    }
+
+    /// The forms that a stored hash may be of: before passwords were normalised it was the typed one.
+    pub fn forms(&self) -> impl Iterator<Item = &SecretString> {
+        [&self.0.normalized].into_iter().chain(&self.0.typed)
+    }
+}
+
+/// The text in NFC.
+pub fn normalized(text: &str) -> Cow<'_, str> {
+    ComposingNormalizerBorrowed::new_nfc().normalize(text)
+}
+
+impl From<String> for Password {
+    fn from(typed: String) -> Self {
+        Self(match normalized(&typed) {
+            Cow::Borrowed(_) => Forms { normalized: typed.into(), typed: None },
+            Cow::Owned(normalized) => Forms { normalized: normalized.into(), typed: Some(typed.into()) },
+        })
+    }
+}
+
+impl<E: deserr::DeserializeError> deserr::Deserr<E> for Password {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        String::deserialize_from_value(value, location).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret as _;
+
+    use super::*;
+
+    #[test]
+    fn composed_and_decomposed_forms_are_one_password() {
+        let [composed, decomposed] = ["caf\u{e9} au lait", "cafe\u{301} au lait"].map(|text| Password::from(text.to_owned()));
+        assert_eq!(composed.secret().expose_secret(), decomposed.secret().expose_secret());
+        assert_eq!((composed.forms().count(), decomposed.forms().count()), (1, 2));
+    }
+}
