@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use shared::level::Level;
+use wire::level::Level;
 
 use crate::Operation;
 

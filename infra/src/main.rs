@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand};
 use infra::checked_in::{self, File};
 use infra::openapi;
-use shared::model::password::common;
+use model::password::common;
 
 /// Renders what is derived from the operations.
 #[derive(Parser)]
@@ -67,7 +67,7 @@ fn common_passwords(lists: &[PathBuf]) -> anyhow::Result<()> {
         let is_json = list.extension().is_some_and(|extension| extension == "json");
         passwords.extend(if is_json { serde_json::from_str(&text)? } else { text.lines().map(str::to_owned).collect::<Vec<_>>() });
     }
-    let file = checked_in::root().join("shared/src/model/password/common.bin");
+    let file = checked_in::root().join("shared/model/src/password/common.bin");
     std::fs::write(&file, common::table(passwords)).with_context(|| format!("cannot write {}", file.display()))
 }
 

@@ -1,9 +1,9 @@
 //! Every operation, by its route and by what its handler says of itself.
 
+use api::http::{Description, Register, Route, Signature};
 use axum::handler::Handler;
 use edge_functions::all_operations;
-use shared::App;
-use shared::http::{Description, Register, Route, Signature};
+use flows::App;
 
 /// An operation as the tools see it.
 #[derive(Clone)]

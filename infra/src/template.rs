@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use api::http::version::gateway_path;
+use api::http::{HASHING_MEMORY, Interface, MEMORY, Route, TableAction, Verb};
+use model::limit::Rule;
 use serde::Serialize;
-use shared::http::version::gateway_path;
-use shared::http::{HASHING_MEMORY, Interface, MEMORY, Route, TableAction, Verb};
-use shared::model::limit::Rule;
-use shared::store::{content, table};
+use store::{content, table};
 
 use crate::Operation;
 use crate::render::{self, Source};

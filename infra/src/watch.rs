@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use shared::http::Verb;
-use shared::http::version::gateway_path;
+use api::http::Verb;
+use api::http::version::gateway_path;
 
 use crate::Operation;
 

@@ -1,7 +1,7 @@
 //! The functions without a route of their own: what the template has to know of them.
 
+use api::http::TableAction;
 use edge_functions::fallback;
-use shared::http::TableAction;
 
 /// A function that no operation stands for.
 #[derive(Debug, Clone, Copy)]

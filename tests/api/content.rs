@@ -1,8 +1,8 @@
 //! Interface A over HTTP: what visitors, caches and agents get.
 
 use gateway::content::sample;
+use model::content::{BlogPost, Content};
 use serde_json::{Value, json};
-use shared::model::content::{BlogPost, Content};
 use support::TestApp;
 
 const PATHS: [&str; 4] = ["/api/v1/apps", "/api/v1/apps/notes", "/api/v1/blog-posts", "/api/v1/site"];

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 use infra::operations;
-use shared::model::limit::{Limits, Subject};
+use model::limit::{Limits, Subject};
 use support::{Consumed, ROUND_TRIP, TestApp};
 use tokio::time::Instant;
 

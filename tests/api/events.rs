@@ -10,39 +10,41 @@ use std::sync::Arc;
 use axum::body::Body;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use crypto::totp::TotpSecret;
 use gateway::keys::Keys;
 use infra::Operation;
 use jiff::{SignedDuration, Timestamp};
+use model::code::{Code, Purpose, StoredCode};
+use model::document::{DocumentKind, MailDocument};
+use model::email::Email;
+use model::email::category::Category;
+use model::limit::Limits;
+use model::notice::NotMe;
+use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use model::permission::{PermissionId, Scope};
+use model::profile_image::{ImageKind, Upload};
+use model::project::key_set::NewKeys;
+use model::project::redirect::RedirectUrl;
+use model::project::{KeyKind, ProjectConfig};
+use model::provider::authorization::{self, Authorization, ResponseMode};
+use model::session::Session;
+use model::session::token::Subject;
+use model::user::channel::NewChannel;
+use model::user::ownership::Author;
+use model::user::second_factor::MfaAttempt;
+use model::user::totp::Totp;
+use model::user::{ProviderAccount, User};
 use serde_json::json;
-use shared::clock::after;
-use shared::crypto::totp::TotpSecret;
-use shared::model::category::Category;
-use shared::model::channel::NewChannel;
-use shared::model::code::{Code, Purpose, StoredCode};
-use shared::model::email::Email;
-use shared::model::id::{ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
-use shared::model::key_set::NewKeys;
-use shared::model::limit::Limits;
-use shared::model::mail_document::{DocumentKind, MailDocument};
-use shared::model::mfa::MfaAttempt;
-use shared::model::notice::NotMe;
-use shared::model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
-use shared::model::ownership::Author;
-use shared::model::permission::{PermissionId, Scope};
-use shared::model::profile_image::{ImageKind, Upload};
-use shared::model::project::{KeyKind, ProjectConfig};
-use shared::model::redirect::RedirectUrl;
-use shared::model::session::Session;
-use shared::model::token::Subject;
-use shared::model::totp::Totp;
-use shared::model::user::{ProviderAccount, User};
-use shared::oauth::authorization::{self, Authorization, ResponseMode};
-use shared::store::authorizations::{self, ProviderTokens};
-use shared::store::links::{Link, Release, Unsubscribe};
-use shared::store::users::{self, EmailClaim};
-use shared::store::{Write, codes, images, key_sets, outbox, provider_accounts, sessions};
+use store::link::{Link, Release, Unsubscribe};
+use store::project::key_set;
+use store::provider::authorization as kept;
+use store::provider::authorization::ProviderTokens;
+use store::user::{self, EmailClaim, provider_account};
+use store::{Write, code, outbox, profile_image, session};
 use support::{Answer, Snapshot, TestApp, authenticator_code};
 use tokio::sync::OnceCell;
+use wire::clock::after;
+use wire::id::{ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
 
 use crate::world_of_teams;
 
@@ -229,7 +231,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.provider_accounts.push(github.clone());
     user.selected_team_id = Some(TeamId::parse(world_of_teams::TEAM).unwrap());
     user.permissions.insert(world_of_teams::audit());
-    let access = app.app.sealer.seal(entropy, &authorizations::owner(project, &github), &"gho_token".to_owned().into()).unwrap();
+    let access = app.app.sealer.seal(entropy, &kept::owner(project, &github), &"gho_token".to_owned().into()).unwrap();
     let tokens = ProviderTokens { access, refresh: None, expires_at: None, scope: "user:email".to_owned() };
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let code = Code::parse(CODE).unwrap();
@@ -243,19 +245,19 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         epoch: user.credential_epoch,
     };
     let mut writes: Vec<Write> = vec![
-        users::create(project, &user).unwrap(),
-        users::claim_email(project, &email, &EmailClaim::of(&user, user.primary().unwrap())).unwrap(),
-        provider_accounts::claim(project, &github, (&user).into()).unwrap(),
-        authorizations::keep_tokens(project, user.id, &github, &tokens).unwrap(),
-        codes::create(project, &code, &stored(Purpose::SignIn)).unwrap(),
-        codes::create(project, &code, &stored(Purpose::VerifyEmail)).unwrap(),
-        codes::create(project, &code, &stored(Purpose::ResetPassword)).unwrap(),
+        user::create(project, &user).unwrap(),
+        user::claim_email(project, &email, &EmailClaim::of(&user, user.primary().unwrap())).unwrap(),
+        provider_account::claim(project, &github, (&user).into()).unwrap(),
+        kept::keep_tokens(project, user.id, &github, &tokens).unwrap(),
+        code::create(project, &code, &stored(Purpose::SignIn)).unwrap(),
+        code::create(project, &code, &stored(Purpose::VerifyEmail)).unwrap(),
+        code::create(project, &code, &stored(Purpose::ResetPassword)).unwrap(),
         outbox::create(project, &mail(user.id, now)).unwrap(),
-        images::put(project, user.id, &picture().digest(), &picture()).unwrap(),
+        profile_image::put(project, user.id, &picture().digest(), &picture()).unwrap(),
     ];
-    writes.extend(sessions::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
+    writes.extend(session::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
     let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
-    writes.extend(sessions::create(project, &other, &entropy.code()).unwrap());
+    writes.extend(session::create(project, &other, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
 }
@@ -275,8 +277,8 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
     let attempt = MfaAttempt::new(&user, false, Vec::new(), now);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     let mut writes =
-        vec![users::create(project, &user).unwrap(), codes::create_attempt(project, &Code::parse(CODE).unwrap(), &attempt).unwrap()];
-    writes.extend(sessions::create(project, &session, &entropy.code()).unwrap());
+        vec![user::create(project, &user).unwrap(), code::create_attempt(project, &Code::parse(CODE).unwrap(), &attempt).unwrap()];
+    writes.extend(session::create(project, &session, &entropy.code()).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
 }
@@ -330,7 +332,7 @@ async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
 async fn write_key_set(app: &TestApp, project: &ProjectId) {
     let mut keys = NewKeys::random(&app.app.entropy, [KeyKind::SecretServer], "Backend".to_owned(), app.now());
     keys.set.id = KeySetId::parse(KEY_SET).unwrap();
-    app.app.store.transact(key_sets::create(project, &keys).unwrap()).await.unwrap();
+    app.app.store.transact(key_set::create(project, &keys).unwrap()).await.unwrap();
 }
 
 /// A flow that waits for its user to come back from GitHub.

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
+use model::email::category::Category;
+use model::limit::Limits;
+use model::outbox::status::Status;
+use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use model::project::redirect::RedirectUrl;
 use serde_json::{Value, json};
-use shared::clock::after;
-use shared::model::category::Category;
-use shared::model::id::{BroadcastId, UserId};
-use shared::model::limit::Limits;
-use shared::model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
-use shared::model::outbox_status::Status;
-use shared::model::redirect::RedirectUrl;
-use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE};
+use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE};
 use support::{Items, TestApp};
+use wire::clock::after;
+use wire::id::{BroadcastId, UserId};
 
 use crate::challenges::{SIGN_UP, account_of, altcha, guard};
 use crate::emails::{HOUR, entry_in};
@@ -148,7 +148,7 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
         pending: None,
         session_id: None,
     };
-    let code = authorizations::create_code(app.project_id(), &app.app.entropy.code(), &code).unwrap();
+    let code = authorization::create_code(app.project_id(), &app.app.entropy.code(), &code).unwrap();
     app.app.store.transact([code]).await.unwrap();
     let id = BroadcastId::from(app.app.entropy.uuid());
     let mail = OutboxEntry::new(id.uuid().into(), new_mail(), app.now());

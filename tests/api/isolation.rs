@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use api::http::Interface;
 use http::HeaderValue;
 use infra::{Operation, operations};
-use shared::http::Interface;
 use support::{Answer, Items};
 
 use crate::events::{KEY, PROJECT, TWIN, World, name, success};
@@ -88,7 +88,7 @@ async fn an_operation_of_one_project_changes_nothing_of_another_that_has_the_sam
 async fn whoever_names_what_belongs_to_another_project_finds_nothing_at_any_access_type() {
     let mut tried = BTreeSet::new();
     for operation in proving() {
-        let world = World::new(shared::model::limit::Limits::off()).await;
+        let world = World::new(model::limit::Limits::off()).await;
         mark(&world, PROJECT, KEY).await;
         let own = &world.app.keys;
         let user = world.app.sign_up("ada@example.com").await;

@@ -4,12 +4,12 @@ use std::pin::Pin;
 use std::sync::Mutex;
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
+use email::send::{Mail, Mailer};
 use jiff::SignedDuration;
+use model::outbox::Failure;
+use model::outbox::status::Status;
+use model::outbox::work::Outcome;
 use serde_json::{Value, json};
-use shared::mail::send::{Mail, Mailer};
-use shared::model::outbox::Failure;
-use shared::model::outbox_status::Status;
-use shared::model::outbox_work::Outcome;
 use support::TestApp;
 
 use crate::emails::{entry_in, path, read, send};

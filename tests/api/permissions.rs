@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use infra::operations;
+use model::limit::Limits;
 use serde_json::Value;
-use shared::model::limit::Limits;
-use shared::store::content;
+use store::content;
 use support::roles;
 
 use crate::events::{World, name};

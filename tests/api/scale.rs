@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use expect_test::expect_file;
+use model::limit::Limits;
 use serde_json::{Value, json};
-use shared::model::limit::Limits;
 use support::TestApp;
 
 const ACCOUNTS: u32 = 20;

@@ -1,8 +1,8 @@
 //! Replacing the deployment secret: nobody is signed out, and nothing that is sealed is lost.
 
+use crypto::deployment_secret::DeploymentSecret;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
-use shared::crypto::deployment_secret::DeploymentSecret;
 use support::TestApp;
 
 const OLD: &str = "a deployment secret for tests alone";

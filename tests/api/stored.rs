@@ -2,14 +2,14 @@
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
+use model::project::{ProjectConfig, SessionSettings};
+use model::session::Session;
+use model::session::token::Subject;
+use model::user::User;
 use secrecy::ExposeSecret as _;
-use shared::model::id::UserId;
-use shared::model::project::{ProjectConfig, SessionSettings};
-use shared::model::session::Session;
-use shared::model::token::Subject;
-use shared::model::user::User;
-use shared::store::{keys, sessions, users};
+use store::{keys, session, user};
 use support::{SignedIn, TestApp};
+use wire::id::UserId;
 
 pub(crate) fn user_id(user: &SignedIn) -> UserId {
     UserId::parse(&user.user_id).unwrap()
@@ -22,8 +22,8 @@ pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
     user.is_anonymous = true;
     let session = Session::start(&user, &SessionSettings::default(), None, &app.entropy, now);
     let refresh_token = app.entropy.code();
-    let mut writes = vec![users::create(project, &user).unwrap()];
-    writes.extend(sessions::create(project, &session, &refresh_token).unwrap());
+    let mut writes = vec![user::create(project, &user).unwrap()];
+    writes.extend(session::create(project, &session, &refresh_token).unwrap());
     app.store.transact(writes).await.unwrap();
     let subject = Subject::of(&user, project, &ProjectConfig::default(), session.id);
     SignedIn {
@@ -45,7 +45,7 @@ pub(crate) async fn change_user(app: &TestApp, user: &SignedIn, change: impl FnO
     let (store, project) = (&app.app.store, app.project_id());
     let mut row = store.user(project, user_id(user)).await.unwrap().unwrap();
     change(&mut row.user);
-    store.write(users::replace(project, &row.user, row.version).unwrap()).await.unwrap();
+    store.write(user::replace(project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
 /// Adds sessions that began now, and gives their refresh tokens.
@@ -58,7 +58,7 @@ pub(crate) async fn add_sessions(app: &TestApp, user: &SignedIn, count: usize, c
         let mut session = Session::start(&row.user, &SessionSettings::default(), None, &app.app.entropy, app.now());
         change(&mut session);
         let token = app.app.entropy.code();
-        writes.extend(sessions::create(project, &session, &token).unwrap());
+        writes.extend(session::create(project, &session, &token).unwrap());
         tokens.push(token.expose_secret().to_owned());
     }
     for chunk in writes.chunks(100) {

@@ -1,8 +1,8 @@
 //! Operations that say they need no deployment secret answer without it, as their functions have to.
 
+use crypto::deployment_secret::DeploymentSecret;
 use infra::operations;
-use shared::crypto::deployment_secret::DeploymentSecret;
-use shared::model::limit::Limits;
+use model::limit::Limits;
 use support::Answer;
 
 use crate::events::{World, name, success};

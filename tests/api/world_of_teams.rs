@@ -1,18 +1,19 @@
 //! What the events of teams name: a team of two, one that invites, permissions, invitations.
 
-use shared::clock::after;
-use shared::model::code::Code;
-use shared::model::email::Email;
-use shared::model::id::{InvitationId, ProjectId, TeamId, UserId};
-use shared::model::invitation::{Invitation, LIFE};
-use shared::model::permission::{Grant, PermissionId, Rbac, Scope};
-use shared::model::project::ProjectConfig;
-use shared::model::session::Session;
-use shared::model::team::{Member, Team};
-use shared::model::token::Subject;
-use shared::model::user::User;
-use shared::store::{images, invitations, memberships, sessions, teams, users};
+use model::code::Code;
+use model::email::Email;
+use model::permission::{Grant, PermissionId, Rbac, Scope};
+use model::project::ProjectConfig;
+use model::session::Session;
+use model::session::token::Subject;
+use model::team::invitation::{Invitation, LIFE};
+use model::team::{Member, Team};
+use model::user::User;
+use store::team::{self, invitation, membership};
+use store::{profile_image, session, user};
 use support::TestApp;
+use wire::clock::after;
+use wire::id::{InvitationId, ProjectId, TeamId, UserId};
 
 use crate::events::{CODE, picture};
 
@@ -60,16 +61,16 @@ pub(crate) async fn write(app: &TestApp, project: &ProjectId, ada: &User) {
     let to_ada = invitation(app, INVITATION, OTHER_TEAM, "ada@example.com", &code);
     let to_eve = invitation(app, SENT, TEAM, "eve@example.com", &sent);
     let mut writes = vec![
-        teams::create(project, &own).unwrap(),
-        teams::create(project, &other).unwrap(),
-        users::create(project, &member).unwrap(),
-        users::create(project, &stranger).unwrap(),
-        images::put(project, team, &picture().digest(), &picture()).unwrap(),
+        team::create(project, &own).unwrap(),
+        team::create(project, &other).unwrap(),
+        user::create(project, &member).unwrap(),
+        user::create(project, &stranger).unwrap(),
+        profile_image::put(project, team, &picture().digest(), &picture()).unwrap(),
     ];
-    writes.extend(memberships::create(project, team, ada, &Member::new(now), granted("team_admin"), true).unwrap());
-    writes.extend(memberships::create(project, team, &member, &Member::new(now), granted("team_member"), false).unwrap());
-    writes.extend(invitations::create(project, &to_ada, &code).unwrap());
-    writes.extend(invitations::create(project, &to_eve, &sent).unwrap());
+    writes.extend(membership::create(project, team, ada, &Member::new(now), granted("team_admin"), true).unwrap());
+    writes.extend(membership::create(project, team, &member, &Member::new(now), granted("team_member"), false).unwrap());
+    writes.extend(invitation::create(project, &to_ada, &code).unwrap());
+    writes.extend(invitation::create(project, &to_eve, &sent).unwrap());
     app.app.store.transact(writes).await.unwrap();
 }
 
@@ -80,12 +81,12 @@ pub(crate) async fn write_owner(app: &TestApp) -> String {
     if app.app.store.project(&project).await.unwrap().is_none() {
         app.internal_project().await;
         let team = Team::new(TeamId::parse(TEAM).unwrap(), "Owners".to_owned(), now);
-        let mut writes = vec![users::create(&project, &user).unwrap(), teams::create(&project, &team).unwrap()];
-        writes.extend(memberships::create(&project, team.id, &user, &Member::new(now), granted("team_admin"), false).unwrap());
+        let mut writes = vec![user::create(&project, &user).unwrap(), team::create(&project, &team).unwrap()];
+        writes.extend(membership::create(&project, team.id, &user, &Member::new(now), granted("team_admin"), false).unwrap());
         app.app.store.transact(writes).await.unwrap();
     }
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    app.app.store.transact(sessions::create(&project, &session, &entropy.code()).unwrap()).await.unwrap();
+    app.app.store.transact(session::create(&project, &session, &entropy.code()).unwrap()).await.unwrap();
     let subject = Subject::of(&user, &project, &ProjectConfig::default(), session.id);
     app.app.signer.sign(&subject, now, app.app.settings.access_token_life)
 }

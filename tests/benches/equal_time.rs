@@ -4,13 +4,13 @@
 
 use std::time::{Duration, Instant};
 
+use crypto::password::hash::Hasher;
+use model::limit::{Limits, Rate, Rule};
+use model::user::MAX_WRONG_PASSWORDS;
 use serde_json::{Value, json};
-use shared::crypto::password::hash::Hasher;
-use shared::model::id::UserId;
-use shared::model::limit::{Limits, Rate, Rule};
-use shared::model::user::MAX_WRONG_PASSWORDS;
-use shared::store::users::{self, Guess};
+use store::user::{self, Guess};
 use support::TestApp;
+use wire::id::UserId;
 
 const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
 const SEND_RESET: &str = "/api/v1/auth/password/send-reset-code";
@@ -55,7 +55,7 @@ impl World {
         let (store, project) = (&self.app.app.store, self.app.project_id());
         for id in &self.open {
             let user = store.user(project, *id).await.expect("read").expect("a user").user;
-            store.write(users::reopen(project, *id, user.credential_epoch)).await.expect("written");
+            store.write(user::reopen(project, *id, user.credential_epoch)).await.expect("written");
         }
     }
 

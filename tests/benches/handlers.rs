@@ -3,12 +3,12 @@
 #![expect(clippy::expect_used, reason = "a benchmark ends where something is missing")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use crypto::password::Password;
+use crypto::password::hash::Hasher;
 use serde_json::json;
-use shared::crypto::password::Password;
-use shared::crypto::password::hash::Hasher;
-use shared::entropy::Entropy;
 use support::{Caller, TestApp};
 use tokio::runtime::Runtime;
+use wire::entropy::Entropy;
 
 fn measure(
     criterion: &mut Criterion,

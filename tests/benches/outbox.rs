@@ -3,12 +3,12 @@
 #![expect(clippy::expect_used, reason = "a benchmark ends where something is missing")]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use model::email::category::Category;
+use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use serde_json::{Map, Value};
-use shared::model::category::Category;
-use shared::model::id::{BroadcastId, UserId};
-use shared::model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use support::TestApp;
 use tokio::runtime::Runtime;
+use wire::id::{BroadcastId, UserId};
 
 const PATH: &str = "/api/v1/emails/outbox";
 

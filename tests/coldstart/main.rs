@@ -24,14 +24,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use jiff::SignedDuration;
-use shared::clock::Clock;
-use shared::model::limit::Limits;
-
 use events::World;
 use function::{Measured, measure};
+use jiff::SignedDuration;
+use model::limit::Limits;
 use report::Row;
 use table::{Endpoint, Transport};
+use wire::clock::Clock;
 
 /// Starts functions as Lambda does, and measures
 #[derive(Parser)]

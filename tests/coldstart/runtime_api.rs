@@ -78,7 +78,7 @@ async fn next(State(shared): State<Arc<Shared>>) -> Response {
             None => shared.more.notified().await,
         }
     };
-    let deadline = shared::clock::Clock::system().now().as_millisecond() + 30_000;
+    let deadline = wire::clock::Clock::system().now().as_millisecond() + 30_000;
     let headers = [
         ("lambda-runtime-aws-request-id", "8476a536-e9f4-11e8-9739-2dfe598c3fcd".to_owned()),
         ("lambda-runtime-deadline-ms", deadline.to_string()),

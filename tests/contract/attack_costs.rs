@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 use infra::checked_in::root;
-use shared::model::limit::{Limits, Rule};
-use shared::model::mail_quota::{Audience, Bucket};
+use model::limit::{Limits, Rule};
+use model::outbox::quota::{Audience, Bucket};
 
 use crate::tree;
 

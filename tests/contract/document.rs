@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use api::content::Problem;
+use errors::KnownError;
 use infra::{openapi, operations, pages, reference};
+use model::limit::Limit;
 use serde_json::Value;
-use shared::content_api::Problem;
-use shared::model::limit::Limit;
-use shared::product_api::error::KnownError;
 
 const URL: &str = "https://api.example.com";
 

@@ -1,8 +1,8 @@
 //! What is rendered and checked in is what the code renders.
 
+use api::http::version::gateway_path;
 use infra::checked_in::{File, operations_file, scorecard_file, template_files, watch_file};
 use infra::operations;
-use shared::http::version::gateway_path;
 
 fn assert_current(file: &File) {
     // Not assert_eq: two thousand lines would say less than this.

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use api::http::TableAction::{DeleteItem, PutItem, UpdateItem};
+use api::http::route::READS;
+use api::http::{Trail, Verb};
+use api::product::trail::{parameters, target_kind};
 use infra::checked_in::root;
 use infra::openapi::common;
 use infra::{operations, workers};
-use shared::http::TableAction::{DeleteItem, PutItem, UpdateItem};
-use shared::http::route::READS;
-use shared::http::{Trail, Verb};
-use shared::product_api::trail::{parameters, target_kind};
 
 use crate::tree;
 

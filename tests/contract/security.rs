@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use api::http::Interface;
 use infra::template::{logical_id, route_key};
 use infra::{operations, workers};
 use serde_json::{Value, json};
-use shared::http::Interface;
-use shared::store::content;
+use store::content;
 
 use crate::template::resources;
 use crate::tree;

@@ -1,18 +1,19 @@
 //! The pages about security say what the code does: a number that changes here has to change there.
 
+use api::http::log::Asked;
 use infra::checked_in::root;
 use infra::{openapi, operations};
 use jiff::SignedDuration;
+use model::code::{self, Purpose};
+use model::limit::{Limits, Rule};
+use model::password;
+use model::project::ProjectConfig;
+use model::provider::authorization;
+use model::session::MAX_LIFE;
+use model::team::invitation;
 use serde_json::Value;
-use shared::http::log::Asked;
-use shared::model::code::{self, Purpose};
-use shared::model::limit::{Limits, Rule};
-use shared::model::project::ProjectConfig;
-use shared::model::session::MAX_LIFE;
-use shared::model::{invitation, password};
-use shared::oauth::authorization;
-use shared::settings::access_token_life;
-use shared::store::authorizations::CODE_LIFE;
+use settings::access_token_life;
+use store::provider::authorization::CODE_LIFE;
 use support::TestApp;
 
 use crate::tree;
@@ -60,7 +61,7 @@ fn the_page_about_signing_in_has_the_numbers_of_the_code() {
         format!("{} to {} characters", password::length::MIN_LENGTH, password::length::MAX_LENGTH),
         format!("A code has {} random characters", code::LENGTH),
         format!("tried {} times", code::MAX_ATTEMPTS),
-        format!("After {} wrong passwords in a row", shared::model::user::MAX_WRONG_PASSWORDS),
+        format!("After {} wrong passwords in a row", model::user::MAX_WRONG_PASSWORDS),
         format!("| sign-in code | {} |", words(Purpose::SignIn.life())),
         format!("| reset of a password | {} |", words(Purpose::ResetPassword.life())),
         format!("| verification of an address | {} |", words(Purpose::VerifyEmail.life())),

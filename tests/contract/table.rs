@@ -1,7 +1,7 @@
 //! The table of the template is the one that the gateway creates.
 
 use serde_json::{Value, json};
-use shared::store::table;
+use store::table;
 
 use crate::tree;
 

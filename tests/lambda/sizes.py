@@ -16,7 +16,7 @@ MOST_GROWTH = 1.05
 # Zipped, in bytes.
 MOST = 2_500_000
 # The fingerprints of common passwords, which only functions that take a new password may carry.
-COMMON = pathlib.Path(__file__).parent.parent.parent / "shared/src/model/password/common.bin"
+COMMON = pathlib.Path(__file__).parent.parent.parent / "shared/model/src/password/common.bin"
 TAKE_PASSWORDS = {
     "auth-password-reset", "auth-password-set", "auth-password-sign-up", "auth-password-update", "users-me-update", "users-user-create", "users-user-update"
 }

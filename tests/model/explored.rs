@@ -5,9 +5,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use shared::clock::Clock;
-use shared::settings::Settings;
+use settings::Settings;
 use stateright::{Model, Property};
+use wire::clock::Clock;
 
 use crate::call::{Call, Condition, digest};
 use crate::rules;

@@ -9,27 +9,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use api::http::{Register, Route, Signature, layered};
+use aws::{Endpoint, Service as AwsService};
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_types::body::SdkBody;
 use axum::Router;
 use axum::handler::Handler;
+use crypto::password::hash::Hasher;
+use flows::App;
 use futures_util::future::BoxFuture;
 use gateway::engine::TABLE;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::Value;
-use shared::App;
-use shared::aws::{Endpoint, Service as AwsService};
-use shared::clock::Clock;
-use shared::crypto::password::hash::Hasher;
-use shared::entropy::Entropy;
-use shared::http::{Register, Route, Signature, layered};
-use shared::settings::Settings;
-use shared::store::Store;
+use settings::Settings;
+use store::Store;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, oneshot};
+use wire::clock::Clock;
+use wire::entropy::Entropy;
 
 use crate::call::Call;
 

@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 
 use dynoxide::Database;
 use gateway::engine::{Engine, TABLE, dispatch};
+use model::session::Session;
+use model::user::User;
 use serde_json::{Value, json};
-use shared::entropy::Entropy;
-use shared::model::session::Session;
-use shared::model::user::User;
-use shared::store::users::EmailClaim;
+use store::user::EmailClaim;
 use support::Items;
+use wire::entropy::Entropy;
 
 use crate::call::{Call, Key, digest, key_of, ordered};
 use crate::service::Reply;

@@ -7,13 +7,13 @@ mod misbehaviour;
 
 use std::time::Duration;
 
+use aws::connector::AwsHttp;
+use aws::{Client, Endpoint, Service};
 use aws_sdk_dynamodb::config::Credentials;
+use email::ses::Ses;
 use serde_json::Value;
-use shared::aws::{Client, Endpoint, Service};
-use shared::aws_http::AwsHttp;
-use shared::clock::Clock;
-use shared::mail::ses::Ses;
 use support::TestApp;
+use wire::clock::Clock;
 
 /// How long the client of a test waits for an answer.
 const PATIENCE: Duration = Duration::from_millis(600);

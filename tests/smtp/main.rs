@@ -8,11 +8,11 @@ mod server;
 
 use std::time::Duration;
 
+use email::smtp::{ByProject, Smtp};
 use rustls::RootCertStore;
 use serde_json::{Value, json};
-use shared::clock::Clock;
-use shared::mail::smtp::{ByProject, Smtp};
 use support::TestApp;
+use wire::clock::Clock;
 
 /// How long the client of a test waits for an answer.
 const PATIENCE: Duration = Duration::from_millis(500);

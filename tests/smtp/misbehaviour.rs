@@ -2,12 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use email::smtp::{ByProject, Smtp};
 use jiff::SignedDuration;
 use rustls::RootCertStore;
 use serde_json::{Value, json};
-use shared::clock::Clock;
-use shared::mail::smtp::{ByProject, Smtp};
 use support::TestApp;
+use wire::clock::Clock;
 
 use super::server::{Behaviour, MailServer};
 use super::{PASSWORD, PATIENCE, deliver, email_config, outbox};

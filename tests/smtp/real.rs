@@ -4,12 +4,12 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use email::smtp::Smtp;
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use serde_json::{Value, json};
-use shared::clock::Clock;
-use shared::mail::smtp::Smtp;
 use support::TestApp;
+use wire::clock::Clock;
 
 use super::{PASSWORD, PATIENCE, deliver_by, email_config, outbox};
 

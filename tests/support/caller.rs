@@ -1,15 +1,16 @@
 //! Callers: who sends a request, as the headers that it has.
 
+use std::net::SocketAddr;
+
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
+use flows::App;
 use gateway::keys::Keys;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body_util::BodyExt as _;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
-use shared::App;
-use std::net::SocketAddr;
 
 use crate::{SignedIn, TestApp, record};
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use gateway::engine::Observe;
 use serde_json::{Value, json};
 
-use crate::roles;
-
 pub use gateway::engine::Fault;
+
+use crate::roles;
 
 /// Records the calls to the table, and breaks those that a test wants to break.
 #[derive(Default)]

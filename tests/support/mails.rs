@@ -1,8 +1,8 @@
 //! Mails of a test: the worker is run by hand, so that a test decides when.
 
+use email::send::Mailer;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use shared::mail::send::Mailer;
 
 use crate::{TestApp, record, secrets};
 

@@ -7,14 +7,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, Once};
 
+use api::http::log::{self, Asked};
+use api::http::{Route, Verb};
 use axum::Router;
 use axum::body::{Body, Bytes};
+use flows::App;
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use infra::operations;
-use shared::App;
-use shared::http::log::{self, Asked};
-use shared::http::{Route, Verb};
 use tower::ServiceExt as _;
 
 use crate::roles;

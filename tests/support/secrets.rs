@@ -3,8 +3,8 @@
 use axum::body::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE};
 use http::{HeaderMap, Uri, request, response};
+use model::code::Code;
 use serde_json::Value;
-use shared::model::code::Code;
 
 /// Parts of the names of whatever is a secret.
 const NAMES: &[&str] = &["password", "secret", "token", "code", "otp", "key", "verifier", "nonce", "state", "cookie", "authorization"];

@@ -12,8 +12,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, Method, StatusCode, Uri};
 use jiff::Timestamp;
+use model::provider::catalog::{self, ClientAuth, Identity};
 use serde_json::{Value, json};
-use shared::oauth::catalog::{self, ClientAuth, Identity};
 use tokio::task::JoinHandle;
 use url::Url;
 
@@ -112,7 +112,7 @@ impl Inner {
         let asked = self.asked.lock().unwrap();
         let is = |name: &str, value: &str| form.get(name).is_some_and(|found| found == value);
         let verifies = form.get("code_verifier").is_some_and(|verifier| {
-            asked.get("code_challenge").is_some_and(|challenge| shared::oauth::authorization::challenge(verifier) == *challenge)
+            asked.get("code_challenge").is_some_and(|challenge| model::provider::authorization::challenge(verifier) == *challenge)
         });
         let returns = asked.get("redirect_uri").is_some_and(|uri| is("redirect_uri", uri));
         if !self.proves(headers, &form) || !is("code", CODE) || !is("grant_type", "authorization_code") || !verifies || !returns {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use aho_corasick::AhoCorasick;
-use shared::http::log;
+use api::http::log;
 use support::KeptLog;
 use support::secrets::Secret;
 

@@ -1,15 +1,15 @@
 //! `POST /api/v1/auth/anonymous/sign-up`: creates a user with nothing but an id, who may sign up later and stay the same.
 
+use api::http::TableAction::{BatchGetItem, PutItem};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem};
-use shared::http::{Json, Route};
-use shared::model::limit::Limit;
-use shared::model::user::User;
-use shared::product_api::error::Error;
-use shared::product_api::teams::welcome;
-use shared::product_api::{Access, Client, Input};
-use shared::store::users;
+use errors::Error;
+use flows::App;
+use flows::teams::welcome;
+use model::limit::Limit;
+use model::user::User;
+use store::user;
 
 use crate::tokens::{NewSession, SignedIn};
 
@@ -23,7 +23,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
     let mut user = User { is_anonymous: true, ..User::new(&app.entropy, app.clock.now()) };
     let gifts = welcome(&app, &access.project, &mut user)?;
     let session = NewSession::start(&app, &access.project, &user, &access.place, Vec::new());
-    let mut writes = vec![users::create(&access.project.id, &user)?];
+    let mut writes = vec![user::create(&access.project.id, &user)?];
     writes.extend(session.writes(&access.project)?);
     writes.extend(gifts);
     app.store.transact(writes).await?;

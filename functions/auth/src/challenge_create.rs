@@ -3,24 +3,24 @@
 //! The widget sends no headers, so the project is in the query. Nothing is stored but the count: a challenge carries its own signature.
 //! The further the caller or the project is above its usual rate, the more work it is.
 
+use api::http::TableAction::{BatchGetItem, UpdateItem};
+use api::http::client::Caller;
+use api::http::{Json, Route};
+use api::product::Input;
+use api::product::input::Ignored;
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, UpdateItem};
-use shared::http::client::Caller;
-use shared::http::{Json, Route};
-use shared::model::bot_challenge::ChallengeProvider;
-use shared::model::bot_challenge_altcha::{Challenge, Work};
-use shared::model::id::ProjectId;
-use shared::model::limit::{Limit, Rule};
-use shared::product_api::Input;
-use shared::product_api::bot_challenge::{excess, tallies};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Ignored;
-use shared::product_api::limits::{self, Counting};
-use shared::store::keys::project_key;
-use shared::store::projects::ProjectRow;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::bot_challenge::{excess, tallies};
+use flows::limits::{self, Counting};
+use model::bot_challenge::ChallengeProvider;
+use model::bot_challenge::altcha::{Challenge, Work};
+use model::limit::{Limit, Rule};
+use store::keys::project_key;
+use store::project::ProjectRow;
 use utoipa::ToSchema;
+use wire::id::ProjectId;
 
 pub const ROUTE: Route = Route::get("auth-challenge-create", "/api/v1/auth/challenge")
     .summary("Makes a proof-of-work challenge for the widget of ALTCHA")
@@ -59,5 +59,5 @@ pub async fn handle(
     }
     let work = Work::of(excess(&tallies(&app, &project, &caller.place).await?));
     let challenge = Challenge::new(&app.challenge_key, &app.entropy, &id, work, app.clock.now());
-    Ok(Json(challenge.ok_or(shared::crypto::seal::Error)?))
+    Ok(Json(challenge.ok_or(crypto::seal::Error)?))
 }

@@ -1,15 +1,15 @@
 //! `GET /api/v1/connected-accounts/{user_id}`: the accounts at OAuth providers that a user's app gets tokens for.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use model::user::reference::UserRef;
 use serde::Serialize;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::id::UserId;
-use shared::model::user_ref::UserRef;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
+use wire::id::UserId;
 
 use crate::connected_accounts::user;
 
@@ -47,7 +47,7 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, AccountsPath>,
 ) -> Result<Json<ConnectedAccounts>, Error> {
     let user = user(&access, path.user_id).await?.ok_or(KnownError::UserNotFound)?;
-    let item = |account: shared::model::user::ProviderAccount| ConnectedAccount {
+    let item = |account: model::user::ProviderAccount| ConnectedAccount {
         user_id: user.id,
         provider: account.provider_id,
         provider_account_id: account.account_id,

@@ -1,14 +1,14 @@
 //! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token`: an access token of the provider, for the account that is named.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Named, Route};
-use shared::model::user_ref::UserRef;
-use shared::product_api::error::Error;
-use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Client, Input};
+use errors::Error;
+use flows::App;
+use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
 use crate::connected_account_token::{ERRORS, TokenScope};

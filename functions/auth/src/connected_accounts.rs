@@ -1,21 +1,21 @@
 //! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6): the one that is kept, or a new one from the provider
 //! when that is over.
 
+use api::product::{Access, Client};
+use errors::{Error, KnownError};
+use flows::{App, accounts};
 use jiff::SignedDuration;
+use model::project::OAuthProvider;
+use model::user::reference::UserRef;
+use model::user::{ProviderAccount, User};
+use net::outgoing::{Fault, Outgoing};
+use oauth::exchange::Peer;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
-use shared::App;
-use shared::clock::after;
-use shared::model::id::UserId;
-use shared::model::project::OAuthProvider;
-use shared::model::user::{ProviderAccount, User};
-use shared::model::user_ref::UserRef;
-use shared::oauth::exchange::Peer;
-use shared::oauth::outgoing::{Fault, Outgoing};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Client, accounts};
-use shared::store::authorizations::{self, ProviderTokens};
+use store::provider::authorization::{self, ProviderTokens};
 use utoipa::ToSchema;
+use wire::clock::after;
+use wire::id::UserId;
 
 /// A token that ends sooner is exchanged for a new one.
 const LEAST_LEFT: SignedDuration = SignedDuration::from_secs(60);
@@ -52,7 +52,7 @@ pub(crate) async fn access_token(
         return Err(KnownError::OauthConnectionDoesNotHaveRequiredScope.into());
     }
     let soon = after(app.clock.now(), LEAST_LEFT);
-    let owner = authorizations::owner(&access.project.id, account);
+    let owner = authorization::owner(&access.project.id, account);
     let access_token = if tokens.expires_at.is_none_or(|end| end > soon) {
         app.sealer.open(&owner, &tokens.access)?
     } else {
@@ -81,7 +81,7 @@ async fn refreshed(
     old: &ProviderTokens,
 ) -> Result<SecretString, Error> {
     let project = &access.project;
-    let owner = authorizations::owner(&project.id, account);
+    let owner = authorization::owner(&project.id, account);
     let refresh = old.refresh.as_ref().ok_or_else(|| unavailable(account, "the token is over, and the provider gave none to renew it"))?;
     let refresh = app.sealer.open(&owner, refresh)?;
     let new = Peer::new(Outgoing::new(&app.settings), &app.sealer, project, provider, app.clock.now())?.refresh(&refresh).await.map_err(
@@ -100,7 +100,7 @@ async fn refreshed(
         expires_at: new.expires_at,
         scope: new.scope.unwrap_or_else(|| old.scope.clone()),
     };
-    app.store.write_unrecorded(authorizations::keep_tokens(&project.id, user, account, &tokens)?).await?;
+    app.store.write_unrecorded(authorization::keep_tokens(&project.id, user, account, &tokens)?).await?;
     Ok(new.access_token)
 }
 

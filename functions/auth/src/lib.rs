@@ -45,7 +45,7 @@ mod sign_in_notice;
 mod tokens;
 mod wrong_password;
 
-use shared::http::Register;
+use api::http::Register;
 
 /// The operations of this area.
 pub fn operations(register: &mut impl Register) {

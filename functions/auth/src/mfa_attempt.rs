@@ -1,14 +1,14 @@
 //! Sign-ins that wait for their second factor: what every sign-in answers for a user who has one.
 
+use errors::KnownError;
+use flows::App;
+use model::code::Code;
+use model::project::Project;
+use model::session::Amr;
+use model::user::User;
+use model::user::second_factor::MfaAttempt;
 use secrecy::ExposeSecret as _;
-use shared::App;
-use shared::model::code::Code;
-use shared::model::mfa::MfaAttempt;
-use shared::model::project::Project;
-use shared::model::session::Amr;
-use shared::model::user::User;
-use shared::product_api::error::KnownError;
-use shared::store::{self, Write, codes};
+use store::{Write, code};
 
 /// For a user with a second factor: what to write in place of a session, and what to answer once it is written.
 pub(crate) fn required(
@@ -24,6 +24,6 @@ pub(crate) fn required(
     let secret = app.entropy.code();
     let attempt_code = secret.expose_secret().to_owned();
     let attempt = MfaAttempt::new(user, is_new_user, vec![amr], app.clock.now());
-    let write = codes::create_attempt(&project.id, &Code::new(secret), &attempt)?;
+    let write = code::create_attempt(&project.id, &Code::new(secret), &attempt)?;
     Ok(Some((write, KnownError::MultiFactorAuthenticationRequired { attempt_code })))
 }

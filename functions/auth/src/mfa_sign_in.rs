@@ -3,21 +3,21 @@
 //! A wrong code leaves the attempt as it is, but for its count. A right one is accepted once: the attempt, the time step of the code and
 //! the session are one transaction.
 
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::{Json, Route};
+use api::product::Input;
+use api::product::code_access::{AttemptCode, CodeAccess};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::limits::Failures;
+use model::code::{Code, Rejected};
+use model::limit::Limit;
+use model::session::Amr;
+use model::trail::Event;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::code::{Code, Rejected};
-use shared::model::limit::Limit;
-use shared::model::session::Amr;
-use shared::model::trail::Event;
-use shared::product_api::Input;
-use shared::product_api::code_access::{AttemptCode, CodeAccess};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits::Failures;
-use shared::store::{self, codes, users};
+use store::{code, user};
 use utoipa::ToSchema;
 
 use crate::otp_sign_in::SignedInOrUp;
@@ -91,7 +91,7 @@ pub async fn handle(
 
     let amr = attempt.amr.into_iter().chain([Amr::Otp, Amr::Mfa]).collect();
     let session = NewSession::start(&app, &access.project, &row.user, &access.place, amr);
-    let mut writes = vec![codes::redeem_attempt(project, &body.code), users::use_totp_step(project, &row.user, totp, step)?];
+    let mut writes = vec![code::redeem_attempt(project, &body.code), user::use_totp_step(project, &row.user, totp, step)?];
     writes.extend(session.writes(&access.project)?);
     writes.extend(sign_in_notice::write(&app, &access.project, &row.user, &access.place).await?);
     writes.extend(failures.still_allowed());

@@ -1,29 +1,29 @@
 //! `POST /api/v1/auth/not-me-link`: undoes a change of an account that its owner did not make, shuts everybody out and emails a way back
 //! in. The page behind the "This wasn't me" link of an email about an account sends its form here. Who may undo what, and why, is in
-//! [`notice`](shared::model::notice).
+//! [`notice`](model::notice).
 
+use api::http::Route;
+use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::client::Caller;
+use api::product::Input;
+use api::product::input::Ignored;
+use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
-use shared::App;
-use shared::http::Route;
-use shared::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::client::Caller;
-use shared::mail::code::reset;
-use shared::mail::notice::NOT_ME_PATH;
-use shared::model::code::Code;
-use shared::model::email::Email;
-use shared::model::limit::{Limit, Rule};
-use shared::model::notice::{Ended, NotMe, Snapshot, Taken};
-use shared::model::project::Project;
-use shared::model::user::{Channel, User};
-use shared::product_api::Input;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Ignored;
-use shared::product_api::limits::by_secret;
-use shared::product_api::link_page::{LinkPage, LinkQuery};
-use shared::store::accounts::Outcome;
-use shared::store::links::{self, Link};
-use shared::store::users::UserRow;
-use shared::store::{self, Write, record};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::email::code::reset;
+use flows::email::notice::NOT_ME_PATH;
+use flows::limits::by_secret;
+use model::code::Code;
+use model::email::Email;
+use model::limit::{Limit, Rule};
+use model::notice::{Ended, NotMe, Snapshot, Taken};
+use model::project::Project;
+use model::user::{Channel, User};
+use store::link::{self, Link};
+use store::user::UserRow;
+use store::user::account::Outcome;
+use store::{Write, record};
 
 use crate::not_me_page::{WayBack, done, find, nothing_to_undo, used};
 
@@ -100,7 +100,7 @@ impl Undo<'_> {
     /// Uses the link, and emails the way back in.
     fn writes(&self, user: &User) -> Result<(WayBack, Vec<Write>), store::Error> {
         let email = &self.link.purpose.email;
-        let mut writes = vec![links::redeem::<NotMe>(self.code)];
+        let mut writes = vec![link::redeem::<NotMe>(self.code)];
         if !user.channel_of(email).is_some_and(Channel::signs_in) {
             return Ok((WayBack::Taken, writes));
         }

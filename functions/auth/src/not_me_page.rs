@@ -1,13 +1,13 @@
 //! The pages behind the "This wasn't me" link of an email about an account.
 
-use shared::App;
-use shared::http::client::Caller;
-use shared::http::escape_html;
-use shared::model::code::Code;
-use shared::model::notice::NotMe;
-use shared::product_api::error::Error;
-use shared::product_api::link_page::{self, LinkPage};
-use shared::store::links::Link;
+use api::http::client::Caller;
+use api::http::escape_html;
+use api::product::link_page::{self, LinkPage};
+use errors::Error;
+use flows::App;
+use model::code::Code;
+use model::notice::NotMe;
+use store::link::Link;
 
 /// How the recipient gets into the account afterwards.
 pub(crate) enum WayBack {

@@ -3,17 +3,17 @@
 //! It is a GET that changes things, as RFC 6749 has it; the state in it was made by us, works once, and in the redirect mode only in the
 //! browser that began the flow (RFC 9700 §4.7).
 
+use api::http::Route;
+use api::http::TableAction::{self, BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::client::Caller;
+use api::product::Input;
+use api::product::input::Ignored;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use deserr::Deserr;
+use flows::App;
 use http::{HeaderMap, Method, StatusCode};
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::client::Caller;
-use shared::http::{Route, TableAction};
-use shared::model::limit::Limit;
-use shared::product_api::Input;
-use shared::product_api::input::Ignored;
+use model::limit::Limit;
 use utoipa::ToSchema;
 
 use crate::oauth_authorize::ProviderPath;

@@ -1,14 +1,14 @@
 //! `POST /api/v1/auth/oauth/callback/{provider_id}`: the same for providers that post a form (OAuth 2.0 Form Post Response Mode).
 
+use api::http::Route;
+use api::http::client::Caller;
+use api::product::Input;
+use api::product::input::Nothing;
 use axum::extract::State;
 use axum::response::Response;
+use flows::App;
 use http::HeaderMap;
-use shared::App;
-use shared::http::Route;
-use shared::http::client::Caller;
-use shared::model::limit::Limit;
-use shared::product_api::Input;
-use shared::product_api::input::Nothing;
+use model::limit::Limit;
 
 use crate::oauth_authorize::ProviderPath;
 use crate::oauth_callback::{ERRORS, ProviderAnswer, TABLE};

@@ -5,27 +5,27 @@
 //! who was signed in, the session that the flow was begun in; it lives for five minutes and works once. When it comes a second time
 //! somebody has stolen it, and the session that was begun with it ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
 
+use errors::{Error, KnownError};
+use flows::App;
+use flows::email::notice;
+use model::place::Place;
+use model::project::Project;
+use model::project::redirect::RedirectUrl;
+use model::provider::authorization::challenge;
+use model::session::Amr;
+use model::sign_in::provider::Refusal;
+use model::trail::Event;
+use model::user::User;
+use model::user::provider_account::Refused;
+use model::user::restriction::RestrictedReason;
 use secrecy::{ExposeSecret as _, SecretString};
-use shared::App;
-use shared::mail::notice;
-use shared::model::id::UserId;
-use shared::model::place::Place;
-use shared::model::project::Project;
-use shared::model::provider_account::Refused;
-use shared::model::provider_sign_in::Refusal;
-use shared::model::redirect::RedirectUrl;
-use shared::model::restriction::RestrictedReason;
-use shared::model::session::Amr;
-use shared::model::trail::Event;
-use shared::model::user::User;
-use shared::oauth::authorization::challenge;
-use shared::product_api::error::{Error, KnownError};
-use shared::store::accounts::Outcome;
-use shared::store::authorizations::{self, AuthorizationCode, Pending, PendingChange};
-use shared::store::users::{self, UserRow};
-use shared::store::{self, sessions};
+use store::provider::authorization::{self, AuthorizationCode, Pending, PendingChange};
+use store::session;
+use store::user::account::Outcome;
+use store::user::{self, UserRow};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
+use wire::id::UserId;
 
 use crate::oauth_flow::account::{Signing, refused, sign_up};
 use crate::oauth_token::Tokens;
@@ -155,13 +155,13 @@ impl Redemption {
             None => {}
         }
         let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]);
-        let mut writes = vec![authorizations::redeem_code(id, &self.code, session.id())];
-        writes.extend(stored.begun_in.map(|begun| sessions::lives(project, after.id, begun, app.clock.now())));
+        let mut writes = vec![authorization::redeem_code(id, &self.code, session.id())];
+        writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
         match &stored.pending {
-            None if row.user.wrong_passwords > 0 => writes.push(users::reopen(id, after.id, stored.epoch)),
-            None => writes.push(users::at_epoch(id, after.id, stored.epoch)),
+            None if row.user.wrong_passwords > 0 => writes.push(user::reopen(id, after.id, stored.epoch)),
+            None => writes.push(user::at_epoch(id, after.id, stored.epoch)),
             Some(Pending { account, tokens, .. }) => {
-                writes.push(authorizations::keep_tokens(id, after.id, account, tokens)?);
+                writes.push(authorization::keep_tokens(id, after.id, account, tokens)?);
                 writes.extend(notice::of_change(app, project, Some(place), &row.user, &mut after)?);
             }
         }

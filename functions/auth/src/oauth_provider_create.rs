@@ -1,19 +1,19 @@
 //! `POST /api/v1/oauth-providers`: a server gives a user an account at an OAuth provider. Of many who want it at once, one gets it.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Created, Named, Route};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Created, Named, Route};
-use shared::model::email::Email;
-use shared::model::id::ProviderAccountId;
-use shared::model::provider_account::ProviderAccountRead;
-use shared::model::user::ProviderAccount;
-use shared::model::user_ref::UserRef;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Input, Server};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::read;
+use model::email::Email;
+use model::user::ProviderAccount;
+use model::user::provider_account::ProviderAccountRead;
+use model::user::reference::UserRef;
 use utoipa::ToSchema;
+use wire::id::ProviderAccountId;
 
 use crate::oauth_providers::{AccountId, change};
 

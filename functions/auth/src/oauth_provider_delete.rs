@@ -1,13 +1,13 @@
 //! `DELETE /api/v1/oauth-providers/{user_id}/{provider_id}`: unlinks an account at an OAuth provider. It is free for others at once, and
 //! its tokens are forgotten.
 
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Input};
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::accounts::read;
+use flows::literal::{SUCCESS, Success};
 
 use crate::oauth_providers::{ProviderAccountPath, change};
 

@@ -1,15 +1,15 @@
 //! `GET /api/v1/oauth-providers`: the accounts of a user at OAuth providers, in the order in which they were linked.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::Ignored;
+use api::product::{Access, Client, Input};
 use deserr::Deserr;
+use errors::Error;
+use flows::accounts::read;
+use model::user::provider_account::ProviderAccountRead;
+use model::user::reference::UserRef;
 use serde::Serialize;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::provider_account::ProviderAccountRead;
-use shared::model::user_ref::UserRef;
-use shared::product_api::accounts::read;
-use shared::product_api::error::Error;
-use shared::product_api::input::Ignored;
-use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-providers")

@@ -1,12 +1,12 @@
 //! `GET /api/v1/oauth-providers/{user_id}/{provider_id}`: one account of a user at an OAuth provider.
 
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::provider_account::ProviderAccountRead;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Client, Input};
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::accounts::read;
+use model::user::provider_account::ProviderAccountRead;
 
 use crate::oauth_providers::ProviderAccountPath;
 

@@ -1,18 +1,18 @@
 //! `PATCH /api/v1/oauth-providers/{user_id}/{provider_id}`: changes what an account at an OAuth provider is good for; a server also says
 //! which account it is.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::level::Level;
-use shared::model::email::Email;
-use shared::model::provider_account::{AccountPatch, ProviderAccountRead};
-use shared::problem::Problems;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::accounts::read;
+use model::email::Email;
+use model::user::provider_account::{AccountPatch, ProviderAccountRead};
 use utoipa::ToSchema;
+use wire::level::Level;
+use wire::problem::Problems;
 
 use crate::oauth_providers::{AccountId, ProviderAccountPath, change};
 

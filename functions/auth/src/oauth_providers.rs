@@ -1,17 +1,17 @@
 //! What the operations on a user's accounts at providers share: whose accounts a request is about, and how a change of them is written.
 
+use api::product::Access;
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
-use shared::level::Level;
-use shared::model::id::ProviderAccountId;
-use shared::model::provider_account::{Refused, is_account_id};
-use shared::model::user::{MAX_ACCOUNTS, User};
-use shared::model::user_ref::UserRef;
-use shared::problem::rejected;
-use shared::product_api::Access;
-use shared::product_api::accounts::{With, change_as};
-use shared::product_api::error::{Error, KnownError};
-use shared::store::users::UserRow;
+use errors::{Error, KnownError};
+use flows::accounts::{With, change_as};
+use model::user::provider_account::{Refused, is_account_id};
+use model::user::reference::UserRef;
+use model::user::{MAX_ACCOUNTS, User};
+use store::user::UserRow;
 use utoipa::ToSchema;
+use wire::id::ProviderAccountId;
+use wire::level::Level;
+use wire::problem::rejected;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -3,34 +3,34 @@
 //! Client id and secret are in the body, as JSON or as a form. Headers of access are not needed; those that are there must be right.
 //! Its errors are those of RFC 6749 §5.2 with our `code` and `details` beside them: the layer writes them, as some are found before this runs.
 
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::client::Caller;
+use api::http::{Describe, Description, Json, Route};
+use api::product::access::NO_KEY;
+use api::product::oauth_error::OauthErrorCode;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::{App, limits};
 use http::{HeaderMap, HeaderValue, header};
+use model::limit::{Limit, Rule};
+use model::project::redirect::RedirectUrl;
+use model::project::{ApiKey, KeyKind, Project};
+use model::trail::{self, Actor};
 use secrecy::SecretString;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use shared::http::client::Caller;
-use shared::http::{Describe, Description, Json, Route};
-use shared::model::id::ProjectId;
-use shared::model::limit::{Limit, Rule};
-use shared::model::project::{ApiKey, KeyKind, Project};
-use shared::model::redirect::RedirectUrl;
-use shared::model::trail::{self, Actor};
-use shared::problem::Problems;
-use shared::product_api::access::NO_KEY;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::oauth_error::OauthErrorCode;
-use shared::product_api::{Access, Client, Input, limits};
-use shared::store::authorizations::{AuthorizationCode, code_key};
-use shared::store::keys::{api_key_key, project_key, user_key};
-use shared::store::projects::ProjectRow;
-use shared::store::sessions::{TokenClaim, token_key};
-use shared::store::users::UserRow;
-use shared::store::{Items, Key, record};
+use store::keys::{api_key_key, project_key, user_key};
+use store::project::ProjectRow;
+use store::provider::authorization::{AuthorizationCode, code_key};
+use store::session::{TokenClaim, token_key};
+use store::user::UserRow;
+use store::{Items, Key, record};
 use strum::{EnumString, VariantNames};
 use utoipa::ToSchema;
+use wire::id::ProjectId;
+use wire::problem::Problems;
 
 use crate::oauth_code;
 use crate::tokens::refresh;

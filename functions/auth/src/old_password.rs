@@ -1,14 +1,14 @@
 //! The password of a signed-in user, given once more: to replace it, or as a fresh proof.
 
-use shared::App;
-use shared::crypto::password::Password;
-use shared::crypto::password::hash::Verdict;
-use shared::model::id::ProjectId;
-use shared::model::trail::Event;
-use shared::model::user::User;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits::Failures;
-use shared::store::users::Guess;
+use crypto::password::Password;
+use crypto::password::hash::Verdict;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::limits::Failures;
+use model::trail::Event;
+use model::user::User;
+use store::user::Guess;
+use wire::id::ProjectId;
 
 /// Checks the password, and counts a wrong one. The write that follows from it is conditional on what the failures still allow.
 ///

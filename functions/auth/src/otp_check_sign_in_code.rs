@@ -2,17 +2,17 @@
 //!
 //! It counts an attempt like a sign-in does; otherwise it would be an oracle for guessing.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::Input;
+use api::product::code_access::{CodeAccess, SignInCode};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::Error;
+use flows::App;
+use model::code::Code;
+use model::limit::Limit;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::code::Code;
-use shared::model::limit::Limit;
-use shared::product_api::Input;
-use shared::product_api::code_access::{CodeAccess, SignInCode};
-use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-otp-check-sign-in-code", "/api/v1/auth/otp/sign-in/check-code")

@@ -1,28 +1,28 @@
 //! `POST /api/v1/auth/otp/send-sign-in-code`: mails a code and a link that sign in, or sign up who has no account yet.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
+use errors::{Error, KnownError};
+use flows::accounts::admit;
+use flows::bot_challenge::Check;
+use flows::email::code;
+use flows::limits::recipient;
+use flows::{App, guarded_body};
+use model::bot_challenge::Guarded;
+use model::code::{Purpose, StoredCode};
+use model::email::Email;
+use model::limit::Limit;
+use model::outbox::Builtin;
+use model::project::ProjectConfig;
+use model::project::redirect::RedirectUrl;
+use model::sign_up::rule::AuthMethod;
+use model::user::User;
 use serde::Serialize;
-use shared::clock::after;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Named, Route};
-use shared::mail::code;
-use shared::model::bot_challenge::Guarded;
-use shared::model::code::{Purpose, StoredCode};
-use shared::model::email::Email;
-use shared::model::limit::Limit;
-use shared::model::outbox::Builtin;
-use shared::model::project::ProjectConfig;
-use shared::model::redirect::RedirectUrl;
-use shared::model::sign_up_rule::AuthMethod;
-use shared::model::user::User;
-use shared::product_api::accounts::admit;
-use shared::product_api::bot_challenge::Check;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits::recipient;
-use shared::product_api::{Access, Client, Input};
-use shared::store::users::EmailClaim;
-use shared::{App, guarded_body};
+use store::user::EmailClaim;
 use utoipa::ToSchema;
+use wire::clock::after;
 
 pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth/otp/send-sign-in-code")
     .summary("Mails a code and a link that sign in")

@@ -1,31 +1,31 @@
 //! `POST /api/v1/auth/otp/sign-in`: redeems a sign-in code; who has no account yet gets one, and whoever proves an address that nobody had
-//! proved becomes the owner of its account ([`ownership`](shared::model::ownership)).
+//! proved becomes the owner of its account ([`ownership`](model::user::ownership)).
 //!
 //! The code is redeemed in the transaction that begins the session: of many who try, one has a session, and a failure burns no code.
 
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::{Json, Route};
+use api::product::code_access::{CodeAccess, SignInCode};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::{admit, redeemed};
+use flows::email::code::account_claimed;
+use model::code::{Code, Purpose, Rejected, StoredCode};
+use model::limit::Limit;
+use model::session::Amr;
+use model::sign_up::rule::AuthMethod;
+use model::trail::Event;
+use model::user::User;
+use model::user::ownership::Proof;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use shared::http::{Json, Route};
-use shared::mail::code::account_claimed;
-use shared::model::code::{Code, Purpose, Rejected, StoredCode};
-use shared::model::id::ProjectId;
-use shared::model::limit::Limit;
-use shared::model::ownership::Proof;
-use shared::model::session::Amr;
-use shared::model::sign_up_rule::AuthMethod;
-use shared::model::trail::Event;
-use shared::model::user::User;
-use shared::product_api::accounts::{admit, redeemed};
-use shared::product_api::code_access::{CodeAccess, SignInCode};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Client, Input};
-use shared::store::accounts::Outcome;
-use shared::store::users::{self, EmailClaim, UserRow};
-use shared::store::{self, Write, codes, keys};
+use store::user::account::Outcome;
+use store::user::{self, EmailClaim, UserRow};
+use store::{Write, code, keys};
 use utoipa::ToSchema;
+use wire::id::ProjectId;
 
 use crate::otp_send_sign_in_code::may_sign_in;
 use crate::password_sign_up::{account_writes, new_user};
@@ -115,7 +115,7 @@ struct Account {
 impl Account {
     /// One round trip when the account is the one that the code was sent to.
     async fn of(app: &App, project: &ProjectId, stored: &StoredCode) -> Result<Self, store::Error> {
-        let claim_key = users::email_claim_key(project, &stored.email);
+        let claim_key = user::email_claim_key(project, &stored.email);
         let user_key = stored.user_id.map(|id| keys::user_key(project, id));
         let mut items = app.store.get_many([Some(claim_key.clone()), user_key.clone()].into_iter().flatten()).await?;
         let claim: Option<EmailClaim> = items.entity(&claim_key)?;
@@ -137,7 +137,7 @@ async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &Store
     }
     may_sign_in(&access.project.config, account.claim.as_ref())?;
     let is_new_user = account.claim.is_none();
-    let mut writes = vec![codes::redeem(project, Purpose::SignIn, code)];
+    let mut writes = vec![code::redeem(project, Purpose::SignIn, code)];
     let (user, before) = match account.claim {
         None => (sign_up(app, access, stored, &mut writes)?, None),
         Some(_) => {
@@ -186,7 +186,7 @@ fn proved(app: &App, access: &Access<Client>, stored: &StoredCode, row: &UserRow
 /// Writes a sign-in, on the condition that the account is still as it was read. The code is the first of `writes`.
 async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &User, mut writes: Vec<Write>) -> Result<(), Error> {
     let Some(row) = before.filter(|row| row.user != *user) else {
-        writes.extend(before.map(|row| users::unchanged(project, user.id, row.version)));
+        writes.extend(before.map(|row| user::unchanged(project, user.id, row.version)));
         return Ok(app.store.transact(writes).await?);
     };
     match app.store.change_account(project, row, user, writes).await? {

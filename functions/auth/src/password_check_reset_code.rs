@@ -1,16 +1,16 @@
 //! `POST /api/v1/auth/password/reset/check-code`: says whether a reset code would be accepted, without redeeming it. It counts an attempt.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::Input;
+use api::product::code_access::{CodeAccess, ResetCode};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use model::code::Code;
+use model::limit::Limit;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::code::Code;
-use shared::model::limit::Limit;
-use shared::product_api::Input;
-use shared::product_api::code_access::{CodeAccess, ResetCode};
-use shared::product_api::error::{Error, KnownError};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-check-reset-code", "/api/v1/auth/password/reset/check-code")

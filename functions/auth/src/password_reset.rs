@@ -1,28 +1,28 @@
 //! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email, and ends all sessions. Whoever proves by it an
-//! address that nobody had proved becomes the owner of the account ([`ownership`](shared::model::ownership)).
+//! address that nobody had proved becomes the owner of the account ([`ownership`](model::user::ownership)).
 //!
 //! The password is checked before the code is redeemed, so that one that is too short burns nothing. What strangers
 //! guessed wrong closes nothing any more: the owner signs in with the new password at once.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::Input;
+use api::product::code_access::{CodeAccess, ResetCode};
 use axum::extract::State;
+use crypto::password::Password;
 use deserr::Deserr;
-use shared::App;
-use shared::crypto::password::Password;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::mail::code::account_claimed;
-use shared::mail::notice;
-use shared::model::code::{Code, Purpose, Rejected};
-use shared::model::limit::Limit;
-use shared::model::ownership::Proof;
-use shared::model::password;
-use shared::product_api::Input;
-use shared::product_api::accounts::{With, change_read, redeemed};
-use shared::product_api::code_access::{CodeAccess, ResetCode};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits::Failures;
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::store::codes;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::{With, change_read, redeemed};
+use flows::email::code::account_claimed;
+use flows::email::notice;
+use flows::limits::Failures;
+use flows::literal::{SUCCESS, Success};
+use model::code::{Code, Purpose, Rejected};
+use model::limit::Limit;
+use model::password;
+use model::user::ownership::Proof;
+use store::code;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/password/reset")
@@ -78,7 +78,7 @@ pub async fn handle(
         } else {
             notice::of_reset(&app, &access.access.project, Some(&access.access.place), &before, user)?
         };
-        let redeem = codes::redeem(project, Purpose::ResetPassword, &body.code);
+        let redeem = code::redeem(project, Purpose::ResetPassword, &body.code);
         Ok(With([redeem].into_iter().chain(failures.forget()).chain(told).collect()))
     });
     redeemed(result.await)?;

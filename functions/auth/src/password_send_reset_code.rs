@@ -2,25 +2,25 @@
 //!
 //! The answer is the same for an address without an account, after the same work: then a code and a mail are written that nobody gets.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::email::code;
+use flows::limits::recipient;
 use jiff::Timestamp;
+use model::code::{Purpose, StoredCode};
+use model::email::Email;
+use model::limit::Limit;
+use model::outbox::Builtin;
+use model::project::redirect::RedirectUrl;
 use serde::Serialize;
-use shared::App;
-use shared::clock::after;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Named, Route};
-use shared::mail::code;
-use shared::model::code::{Purpose, StoredCode};
-use shared::model::email::Email;
-use shared::model::id::UserId;
-use shared::model::limit::Limit;
-use shared::model::outbox::Builtin;
-use shared::model::redirect::RedirectUrl;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits::recipient;
-use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
+use wire::clock::after;
+use wire::id::UserId;
 
 pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/auth/password/send-reset-code")
     .summary("Mails a link that sets a new password")

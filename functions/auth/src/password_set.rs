@@ -1,16 +1,16 @@
 //! `POST /api/v1/auth/password/set`: gives a user without a password its first. Sessions go on; codes do not.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
+use crypto::password::Password;
 use deserr::Deserr;
-use shared::App;
-use shared::crypto::password::Password;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::password;
-use shared::product_api::accounts::{With, change_as};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::{With, change_as};
+use flows::literal::{SUCCESS, Success};
+use model::password;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password/set")

@@ -3,24 +3,23 @@
 //! An unknown address, an account without a password, one that is closed to passwords and a wrong
 //! password get the same answer after the same work: as many reads and writes, and one check.
 
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
+use crypto::password::Password;
+use crypto::password::hash::Verdict;
 use deserr::Deserr;
-use shared::App;
-use shared::crypto::password::Password;
-use shared::crypto::password::hash::Verdict;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::email::Email;
-use shared::model::id::UserId;
-use shared::model::limit::Limit;
-use shared::model::session::Amr;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits::Failures;
-use shared::product_api::{Access, Client, Input};
-use shared::store;
-use shared::store::users::{self, UserRow};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::limits::Failures;
+use model::email::Email;
+use model::limit::Limit;
+use model::session::Amr;
+use store::user::{self, UserRow};
 use utoipa::ToSchema;
+use wire::id::UserId;
+use wire::problem::Problems;
 
 use crate::tokens::{NewSession, SignedIn};
 use crate::{mfa_attempt, sign_in_notice, wrong_password};
@@ -68,7 +67,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     if verdict == Verdict::RightButWeak {
         rehash(&app, &access, &mut row, &body.password).await?;
     }
-    let forget = (row.user.wrong_passwords > 0).then(|| users::forget_wrong_passwords(&access.project.id, row.user.id));
+    let forget = (row.user.wrong_passwords > 0).then(|| user::forget_wrong_passwords(&access.project.id, row.user.id));
     if let Some((attempt, required)) = mfa_attempt::required(&app, &access.project, &row.user, false, Amr::Pwd)? {
         app.store.transact([attempt].into_iter().chain(failures.still_allowed()).chain(forget)).await?;
         return Err(required.into());
@@ -94,7 +93,7 @@ async fn find(app: &App, access: &Access<Client>, email: &str) -> Result<Option<
 async fn rehash(app: &App, access: &Access<Client>, row: &mut UserRow, password: &Password) -> Result<(), store::Error> {
     row.user.password = Some(app.hasher.hash(&app.entropy, password.secret()).await);
     row.user.forget_wrong_passwords();
-    match app.store.write_unrecorded(users::replace(&access.project.id, &row.user, row.version)?).await {
+    match app.store.write_unrecorded(user::replace(&access.project.id, &row.user, row.version)?).await {
         Ok(()) | Err(store::Error::Conflict(_)) => Ok(()),
         Err(error) => Err(error),
     }

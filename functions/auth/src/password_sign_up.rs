@@ -1,28 +1,28 @@
 //! `POST /api/v1/auth/password/sign-up`: creates an account that signs in with a password.
 
+use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
+use crypto::password::Password;
+use errors::{Error, KnownError};
+use flows::accounts::admit;
+use flows::bot_challenge::Check;
+use flows::email::code;
+use flows::limits::recipient;
+use flows::teams::welcome;
+use flows::{App, guarded_body};
 use jiff::Timestamp;
-use shared::crypto::password::Password;
-use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::mail::code;
-use shared::model::bot_challenge::Guarded;
-use shared::model::email::Email;
-use shared::model::limit::Limit;
-use shared::model::redirect::RedirectUrl;
-use shared::model::session::Amr;
-use shared::model::sign_up_rule::AuthMethod;
-use shared::model::user::User;
-use shared::model::{password, trail};
-use shared::product_api::accounts::admit;
-use shared::product_api::bot_challenge::Check;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits::recipient;
-use shared::product_api::teams::welcome;
-use shared::product_api::{Access, Client, Input};
-use shared::store::users::{self, EmailClaim};
-use shared::store::{self, Write};
-use shared::{App, guarded_body};
+use model::bot_challenge::Guarded;
+use model::email::Email;
+use model::limit::Limit;
+use model::project::redirect::RedirectUrl;
+use model::session::Amr;
+use model::sign_up::rule::AuthMethod;
+use model::user::User;
+use model::{password, trail};
+use store::Write;
+use store::user::{self, EmailClaim};
 
 use crate::tokens::{NewSession, SignedIn};
 
@@ -117,11 +117,11 @@ pub(crate) fn new_user<L>(app: &App, access: &Access<L>, now: Timestamp) -> (Use
 /// Claims the primary address, first, and writes the user; one that is new with what the project gives it.
 pub(crate) fn account_writes<L>(app: &App, access: &Access<L>, user: &mut User, version: Option<u64>) -> Result<Vec<Write>, store::Error> {
     let project = &access.project.id;
-    let claim = user.primary().map(|channel| users::claim_email(project, &channel.value, &EmailClaim::of(user, channel))).transpose()?;
+    let claim = user.primary().map(|channel| user::claim_email(project, &channel.value, &EmailClaim::of(user, channel))).transpose()?;
     let Some(version) = version else {
         let gifts = welcome(app, &access.project, user)?;
-        return Ok(claim.into_iter().chain([users::create(project, user)?]).chain(gifts).collect());
+        return Ok(claim.into_iter().chain([user::create(project, user)?]).chain(gifts).collect());
     };
     let told = access.user.as_ref().map(|before| trail::events(&before.row.user, user)).unwrap_or_default();
-    Ok(claim.into_iter().chain([users::replace(project, user, version)?.tells(told)]).collect())
+    Ok(claim.into_iter().chain([user::replace(project, user, version)?.tells(told)]).collect())
 }

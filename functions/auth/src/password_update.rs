@@ -1,22 +1,22 @@
 //! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user, who proves the old one. Other sessions end: all but
 //! that of the refresh token in the header.
 
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::header_family::header;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
+use crypto::password::Password;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::{With, change_as};
+use flows::literal::{SUCCESS, Success};
 use http::HeaderMap;
+use model::password;
 use secrecy::SecretString;
-use shared::App;
-use shared::crypto::password::Password;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::id::{SessionId, UserId};
-use shared::model::password;
-use shared::product_api::accounts::{With, change_as};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::family::header;
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
+use wire::id::{SessionId, UserId};
 
 use crate::old_password;
 

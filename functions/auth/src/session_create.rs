@@ -1,22 +1,22 @@
 //! `POST /api/v1/auth/sessions`: a server begins a session of a user, for its own use or to act as that user.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::read;
 use jiff::SignedDuration;
+use model::session::{MAX_LIFE, Session};
+use model::user::reference::UserRef;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
-use shared::App;
-use shared::clock::after;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Named, Route};
-use shared::model::session::{MAX_LIFE, Session};
-use shared::model::user_ref::UserRef;
-use shared::problem::Problems;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Input, Server};
-use shared::store::sessions;
+use store::session;
 use utoipa::ToSchema;
+use wire::clock::after;
+use wire::problem::Problems;
 
 use crate::tokens::access_token;
 
@@ -68,7 +68,7 @@ pub async fn handle(
         ..Session::start(&row.user, &project.config.sessions, None, &app.entropy, now)
     };
     let refresh_token = app.entropy.code();
-    app.store.transact(sessions::create(&project.id, &session, &refresh_token)?).await?;
+    app.store.transact(session::create(&project.id, &session, &refresh_token)?).await?;
     Ok(Json(CreatedSession {
         access_token: access_token(&app, project, &row.user, &session),
         refresh_token: refresh_token.expose_secret().to_owned(),

@@ -2,21 +2,21 @@
 //!
 //! A client ends sessions of its own user. A server may leave the user out, as the published SDK does: then it names the session alone.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, Query};
+use api::http::{Json, Route};
+use api::product::input::Ignored;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, Query};
-use shared::http::{Json, Route};
-use shared::level::Level;
-use shared::model::id::SessionId;
-use shared::model::trail::Event;
-use shared::model::user_ref::UserRef;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Ignored;
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::literal::{SUCCESS, Success};
+use model::trail::Event;
+use model::user::reference::UserRef;
 use utoipa::ToSchema;
+use wire::id::SessionId;
+use wire::level::Level;
+use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete", "/api/v1/auth/sessions/{id}")
     .summary("Ends a session other than the current one")

@@ -1,17 +1,17 @@
 //! `DELETE /api/v1/auth/sessions`: ends all sessions of a user but the current one, and every code that was made until now.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Param};
+use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::level::Level;
-use shared::model::user_ref::UserRef;
-use shared::problem::Problems;
-use shared::product_api::accounts::{With, change_as, read};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Param};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::accounts::{With, change_as, read};
+use flows::literal::{SUCCESS, Success};
+use model::user::reference::UserRef;
 use utoipa::ToSchema;
+use wire::level::Level;
+use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/sessions")
     .summary("Ends all sessions of a user")

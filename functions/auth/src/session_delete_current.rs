@@ -1,13 +1,13 @@
 //! `DELETE /api/v1/auth/sessions/current`: signs out. Access tokens of the session stop working at once.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem};
-use shared::http::{Json, Route};
-use shared::model::trail::Event;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::literal::{SUCCESS, Success};
+use model::trail::Event;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete-current", "/api/v1/auth/sessions/current")
     .summary("Signs out: ends the session of the access token")

@@ -1,23 +1,23 @@
 //! `GET /api/v1/auth/sessions`: the live sessions of a user, newest first, in pages.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, Pagination};
+use api::product::{Access, Client, Input, cursor};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::read;
+use model::place::Place;
+use model::session::Session;
+use model::user::reference::UserRef;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Named, Route};
-use shared::level::Level;
-use shared::model::id::{SessionId, UserId};
-use shared::model::place::Place;
-use shared::model::session::Session;
-use shared::model::user_ref::UserRef;
-use shared::problem::Problems;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Param};
-use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Client, Input, cursor};
 use utoipa::ToSchema;
+use wire::id::{SessionId, UserId};
+use wire::level::Level;
+use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions")
     .summary("Lists the live sessions of a user")

@@ -6,25 +6,25 @@
 //!
 //! A credential that was added since the session's last proof is none: whoever stole the session would add one of their own, and stay.
 
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
+use crypto::password::Password;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::current_user::CurrentUser;
+use flows::limits::Failures;
+use flows::literal::{SUCCESS, Success};
 use jiff::Timestamp;
-use shared::App;
-use shared::crypto::password::Password;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::code::{Code, Purpose, Rejected};
-use shared::model::limit::Limit;
-use shared::model::session::Amr;
-use shared::model::trail::Event;
-use shared::problem::Problems;
-use shared::product_api::current_user::CurrentUser;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits::Failures;
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Input};
-use shared::store::{self, Write, codes, sessions, users};
+use model::code::{Code, Purpose, Rejected};
+use model::limit::Limit;
+use model::session::Amr;
+use model::trail::Event;
+use store::{Write, code, session, user};
 use utoipa::ToSchema;
+use wire::problem::Problems;
 
 use crate::old_password;
 
@@ -84,7 +84,7 @@ pub async fn handle(
         }
     };
     let mut writes = proof.writes;
-    writes.push(sessions::reauthenticate(&access.project.id, &current.session, &[proof.amr], app.clock.now())?);
+    writes.push(session::reauthenticate(&access.project.id, &current.session, &[proof.amr], app.clock.now())?);
     match app.store.transact(writes).await {
         Ok(()) => Ok(Json(SUCCESS)),
         Err(store::Error::Conflict(failed)) if failed.contains(&0) => Err(proof.used.into()),
@@ -101,7 +101,7 @@ async fn by_password(app: &App, access: &Access<Client>, current: &CurrentUser, 
     let (project, user) = (&access.project.id, &current.row.user);
     check_age(current, user.first_password_at)?;
     let failures = old_password::prove(app, project, user, password).await?;
-    let writes = [users::at_epoch(project, user.id, user.credential_epoch)].into_iter().chain(failures.still_allowed()).collect();
+    let writes = [user::at_epoch(project, user.id, user.credential_epoch)].into_iter().chain(failures.still_allowed()).collect();
     Ok(Proof { writes, amr: Amr::Pwd, used: KnownError::PasswordConfirmationMismatch })
 }
 
@@ -116,7 +116,7 @@ async fn by_totp(app: &App, access: &Access<Client>, current: &CurrentUser, code
         app.store.record_failure(Some(user.id), Event::ProofFailed).await?;
         return Err(KnownError::InvalidTotpCode.into());
     };
-    let writes = [users::use_totp_step(project, user, totp, step)?].into_iter().chain(failures.still_allowed()).collect();
+    let writes = [user::use_totp_step(project, user, totp, step)?].into_iter().chain(failures.still_allowed()).collect();
     Ok(Proof { writes, amr: Amr::Otp, used: KnownError::InvalidTotpCode })
 }
 
@@ -129,6 +129,6 @@ async fn by_code(app: &App, access: &Access<Client>, current: &CurrentUser, code
         return Err(Rejected::NotFound.into());
     }
     check_age(current, user.notices.joined_at(&stored.email))?;
-    let writes = vec![codes::redeem(project, Purpose::SignIn, code), users::at_epoch(project, user.id, user.credential_epoch)];
+    let writes = vec![code::redeem(project, Purpose::SignIn, code), user::at_epoch(project, user.id, user.credential_epoch)];
     Ok(Proof { writes, amr: Amr::Otp, used: Rejected::AlreadyUsed.into() })
 }

@@ -1,18 +1,18 @@
 //! `POST /api/v1/auth/sessions/current/refresh`: a new access token for a refresh token.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::header_family::header;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
+use errors::{Error, KnownError};
+use flows::{App, limits};
 use http::HeaderMap;
+use model::limit::Limit;
 use secrecy::SecretString;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::limit::Limit;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::family::header;
-use shared::product_api::{Access, Client, Input, limits};
 use utoipa::ToSchema;
+use wire::problem::Problems;
 
 use crate::tokens::refresh;
 

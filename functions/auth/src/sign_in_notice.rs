@@ -3,12 +3,12 @@
 //! It is written with the session that it tells of. What is known of earlier places are the sessions that the user still has, so the first
 //! sign-in of an account tells nothing, and neither does one after signing out everywhere. It costs a query where a project wants it.
 
-use shared::App;
-use shared::mail::notice;
-use shared::model::place::Place;
-use shared::model::project::Project;
-use shared::model::user::User;
-use shared::store::{self, Write};
+use flows::App;
+use flows::email::notice;
+use model::place::Place;
+use model::project::Project;
+use model::user::User;
+use store::Write;
 
 /// How many sessions are looked at, newest first.
 const SESSIONS: usize = 50;

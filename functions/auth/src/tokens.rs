@@ -1,21 +1,20 @@
 //! Sessions as operations begin and refresh them: the refresh token in clear exists here and in the answer alone.
 
+use errors::{Error, KnownError};
+use flows::{App, limits};
+use model::limit::Rule;
+use model::place::Place;
+use model::project::Project;
+use model::session::token::Subject;
+use model::session::{Amr, Session};
+use model::user::User;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
-use shared::App;
-use shared::model::id::{SessionId, UserId};
-use shared::model::limit::Rule;
-use shared::model::place::Place;
-use shared::model::project::Project;
-use shared::model::session::{Amr, Session};
-use shared::model::token::Subject;
-use shared::model::user::User;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits;
-use shared::store::authorizations::AuthorizationCode;
-use shared::store::sessions::{self, TokenClaim};
-use shared::store::{self, Write};
+use store::Write;
+use store::provider::authorization::AuthorizationCode;
+use store::session::{self, TokenClaim};
 use utoipa::ToSchema;
+use wire::id::{SessionId, UserId};
 
 use crate::oauth_token::Tokens;
 
@@ -44,7 +43,7 @@ impl NewSession {
     }
 
     pub(crate) fn writes(&self, project: &Project) -> Result<[Write; 2], store::Error> {
-        sessions::create(&project.id, &self.session, &self.refresh_token)
+        session::create(&project.id, &self.session, &self.refresh_token)
     }
 
     pub(crate) fn id(&self) -> SessionId {

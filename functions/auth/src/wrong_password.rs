@@ -5,15 +5,15 @@
 //! password or signs in in another way, and is told so by a mail. Nobody else can tell a closed
 //! account: the right password is answered like a wrong one, after the same work.
 
-use shared::App;
-use shared::mail::notice::{entry, facts};
-use shared::model::outbox::Builtin;
-use shared::model::trail::Event;
-use shared::model::user::{MAX_WRONG_PASSWORDS, User};
-use shared::product_api::error::Error;
-use shared::product_api::limits::Failures;
-use shared::product_api::{Access, Client};
-use shared::store::users::Guess;
+use api::product::{Access, Client};
+use errors::Error;
+use flows::App;
+use flows::email::notice::{entry, facts};
+use flows::limits::Failures;
+use model::outbox::Builtin;
+use model::trail::Event;
+use model::user::{MAX_WRONG_PASSWORDS, User};
+use store::user::Guess;
 
 /// Counts a wrong password for the user who has the address, if anybody has it.
 pub(crate) async fn count(app: &App, access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {

@@ -1,13 +1,13 @@
 //! `GET /api/v1/apps/{app_id}`: one visible app. A hidden one is not there.
 
+use api::content::{Data, Problem};
+use api::http::describe::{Describe, Described, Description};
+use api::http::{Json, Route, TableAction};
 use axum::extract::{FromRequestParts, Path, State};
+use flows::App;
 use http::request::Parts;
+use model::content;
 use serde::Deserialize;
-use shared::App;
-use shared::content_api::{Data, Problem};
-use shared::http::describe::{Describe, Described, Description};
-use shared::http::{Json, Route, TableAction};
-use shared::model::content;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-get-app", "/api/v1/apps/{app_id}")

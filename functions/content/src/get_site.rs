@@ -1,10 +1,10 @@
 //! `GET /api/v1/site`: who the site is, and where its documentation is for people and for agents.
 
+use api::content::{Data, Problem};
+use api::http::{Json, Route, TableAction};
 use axum::extract::State;
-use shared::App;
-use shared::content_api::{Data, Problem};
-use shared::http::{Json, Route, TableAction};
-use shared::model::content::Site;
+use flows::App;
+use model::content::Site;
 
 pub const ROUTE: Route = Route::get("content-get-site", "/api/v1/site")
     .content()

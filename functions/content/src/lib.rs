@@ -1,5 +1,5 @@
 //! Interface A: the public content of a site. Four reads of what the last publication wrote; they need no
-//! credentials, take no query and change nothing. `shared::content_api` gives their answers validators, cache rules and errors.
+//! credentials, take no query and change nothing. `api::content` gives their answers validators, cache rules and errors.
 //!
 //! Before the first publication there are no apps and no posts, and the site is known by its address alone.
 
@@ -8,7 +8,7 @@ pub mod get_site;
 pub mod list_apps;
 pub mod list_blog_posts;
 
-use shared::http::Register;
+use api::http::Register;
 
 /// The operations of this area.
 pub fn operations(register: &mut impl Register) {

@@ -1,10 +1,10 @@
 //! `GET /api/v1/apps`: the visible apps, in the order of their directory.
 
+use api::content::{Data, Problem};
+use api::http::{Json, Route, TableAction};
 use axum::extract::State;
-use shared::App;
-use shared::content_api::{Data, Problem};
-use shared::http::{Json, Route, TableAction};
-use shared::model::content;
+use flows::App;
+use model::content;
 
 pub const ROUTE: Route =
     Route::get("content-list-apps", "/api/v1/apps").content().summary("Lists the public apps").table(&[TableAction::GetItem]);

@@ -1,10 +1,10 @@
 //! `GET /api/v1/blog-posts`: the metadata of all posts, newest first.
 
+use api::content::{Data, Problem};
+use api::http::{Json, Route, TableAction};
 use axum::extract::State;
-use shared::App;
-use shared::content_api::{Data, Problem};
-use shared::http::{Json, Route, TableAction};
-use shared::model::content::BlogPost;
+use flows::App;
+use model::content::BlogPost;
 
 pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-posts")
     .content()

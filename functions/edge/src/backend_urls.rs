@@ -1,11 +1,11 @@
 //! `GET /api/v1/internal/backend-urls`: where the API answers. SDKs that were told no address look it up, and fall back along the list.
 
+use api::http::{Json, Route};
+use api::product::Input;
 use axum::extract::State;
+use errors::Error;
+use flows::App;
 use serde::Serialize;
-use shared::App;
-use shared::http::{Json, Route};
-use shared::product_api::Input;
-use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("edge-backend-urls", "/api/v1/internal/backend-urls")

@@ -1,11 +1,11 @@
 //! `POST /api/v1/check-feature-support`: the text that an SDK shows when somebody calls what it has no operation for.
 
+use api::http::{Route, Text};
+use api::product::Input;
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::{Route, Text};
-use shared::product_api::Input;
-use shared::product_api::error::Error;
+use errors::Error;
+use flows::App;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("edge-check-feature-support", "/api/v1/check-feature-support")

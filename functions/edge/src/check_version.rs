@@ -1,13 +1,13 @@
 //! `POST /api/v1/check-version`: says whether another installation, which names its version, is as new as this one.
 
+use api::http::{Json, Route};
+use api::product::Input;
 use axum::extract::State;
 use deserr::Deserr;
+use errors::Error;
+use flows::App;
 use semver::{Comparator, Op, Version};
 use serde::Serialize;
-use shared::App;
-use shared::http::{Json, Route};
-use shared::product_api::Input;
-use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("edge-check-version", "/api/v1/check-version")
@@ -33,7 +33,7 @@ impl<E: deserr::DeserializeError> Deserr<E> for ClientVersion {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
         let version = Version::parse(text.trim());
-        version.map(Self).map_err(|_| shared::problem::rejected("must be a version such as 1.2.3", location))
+        version.map(Self).map_err(|_| wire::problem::rejected("must be a version such as 1.2.3", location))
     }
 }
 

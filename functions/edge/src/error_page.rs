@@ -1,11 +1,11 @@
 //! The page that the `documentation_url` of every error leads to, in a deployment. The gateway has a page of its own at this address, with
 //! links to the operations that it documents.
 
+use api::content::Problem;
+use api::http::{Page, escape_html};
 use axum::response::{IntoResponse, Response};
+use errors::KnownError;
 use http::StatusCode;
-use shared::content_api::Problem;
-use shared::http::{Page, escape_html};
-use shared::product_api::error::KnownError;
 
 /// Where the page is.
 pub(crate) const PATH: &str = "/docs/errors";

@@ -3,15 +3,15 @@
 //! API Gateway by itself would answer a wrong method with 404, so the template sends its `$default` here; the gateway uses the same
 //! handler. It knows the routes of all operations and links none of their handlers.
 
+use api::content::Problem;
+use api::http::{Interface, Register, Route, Signature, Verb, fallback_router};
+use api::product::preflight;
 use axum::extract::Request;
 use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
+use errors::KnownError;
+use flows::App;
 use http::{HeaderValue, Method, header};
-use shared::App;
-use shared::content_api::Problem;
-use shared::http::{Interface, Register, Route, Signature, Verb, fallback_router};
-use shared::product_api::error::KnownError;
-use shared::product_api::preflight;
 use tower::ServiceExt as _;
 
 use crate::error_page;

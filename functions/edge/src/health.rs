@@ -1,10 +1,10 @@
 //! `GET /health`: says that the service answers. It asks nothing of the table, so that an outage there does not look like one here.
 
+use api::http::{Json, Route};
 use axum::extract::State;
+use errors::Error;
+use flows::App;
 use serde::Serialize;
-use shared::App;
-use shared::http::{Json, Route};
-use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("edge-health", "/health").summary("Says that the service answers").without_secret();

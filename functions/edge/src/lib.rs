@@ -8,7 +8,7 @@ pub mod fallback;
 pub mod health;
 pub mod welcome;
 
-use shared::http::Register;
+use api::http::Register;
 
 /// The operations that belong to no area.
 pub fn operations(register: &mut impl Register) {

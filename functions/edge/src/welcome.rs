@@ -4,12 +4,12 @@
 
 use std::fmt::Write as _;
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Route, Text};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Route, Text};
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Client, Input};
+use errors::Error;
+use flows::App;
 
 pub const ROUTE: Route =
     Route::get("edge-welcome", "/api/v1").summary("Says how the request is authenticated").without_secret().table(&[BatchGetItem]);

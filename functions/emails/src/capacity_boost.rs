@@ -1,16 +1,16 @@
 //! `POST /api/v1/emails/capacity-boost`: for four hours the project sends four times as fast. One boost at a time: of many who ask at
 //! once, one begins it.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
+use api::http::{Json, Route};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
+use errors::{Error, KnownError};
+use flows::App;
 use jiff::SignedDuration;
 use serde::Serialize;
-use shared::clock::after;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use shared::http::{Json, Route};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Input, Server};
-use shared::{App, store};
 use utoipa::ToSchema;
+use wire::clock::after;
 
 pub const ROUTE: Route = Route::post("emails-capacity-boost", "/api/v1/emails/capacity-boost")
     .summary("Lets the project send faster for some hours")

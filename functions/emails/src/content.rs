@@ -1,18 +1,17 @@
 //! What a request to send has a mail made from: its own HTML, a template or a draft, with a theme.
 
+use api::product::{Access, Server};
+use errors::Error;
+use flows::App;
+use model::document::theme::Theme;
+use model::document::{DocumentKind, MailDocument, builtin};
+use model::email::category::Category;
+use model::outbox::{CreatedWith, Source};
 use serde_json::{Map, Value};
-use shared::App;
-use shared::mail::builtin;
-use shared::model::category::Category;
-use shared::model::id::{DocumentId, ProjectId};
-use shared::model::mail_document::{DocumentKind, MailDocument};
-use shared::model::outbox::{CreatedWith, Source};
-use shared::model::theme::Theme;
-use shared::problem::Problems;
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Server};
-use shared::store::mail_documents::{DocumentRow, document_key};
+use store::document::{DocumentRow, document_key};
 use uuid::Uuid;
+use wire::id::{DocumentId, ProjectId};
+use wire::problem::Problems;
 
 use crate::send::{ROUTE, SendEmail};
 

@@ -1,13 +1,13 @@
 //! `GET /api/v1/emails/delivery-info`: how the project's mails fared, and how fast it may send by that.
 
+use api::http::TableAction::{BatchGetItem, GetItem, Query};
+use api::http::{Json, Route};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
+use errors::Error;
+use flows::App;
+use model::outbox::delivery::{BASE_PER_HOUR, DeliveryCapacity, DeliveryStats};
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::delivery::{BASE_PER_HOUR, DeliveryCapacity, DeliveryStats};
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Input, Server};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("emails-delivery-info", "/api/v1/emails/delivery-info")

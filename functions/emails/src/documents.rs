@@ -1,21 +1,20 @@
 //! What the operations on templates, themes and drafts have in common.
 
+use api::http::{Json, Route};
+use api::product::{Access, Admin};
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use model::document::theme::Theme;
+use model::document::{DocumentKind, DocumentLine, DocumentPatch, MAX_DOCUMENTS, MailDocument, NewDocument, builtin};
+use model::email::category::Category;
 use serde::Serialize;
-use shared::App;
-use shared::http::{Json, Route};
-use shared::mail::builtin;
-use shared::model::category::Category;
-use shared::model::id::DocumentId;
-use shared::model::mail_document::{DocumentKind, DocumentLine, DocumentPatch, MAX_DOCUMENTS, MailDocument, NewDocument};
-use shared::model::theme::Theme;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Admin};
-use shared::store::mail_documents::DocumentRow;
-use shared::store::{self, Store};
+use store::Store;
+use store::document::DocumentRow;
 use utoipa::ToSchema;
 use uuid::Uuid;
+use wire::id::DocumentId;
+use wire::problem::Problems;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

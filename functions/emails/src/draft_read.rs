@@ -1,13 +1,13 @@
 //! `GET /api/v1/internal/email-drafts/{id}`: a draft of a mail with its sources.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Admin, Input};
+use errors::Error;
 use jiff::Timestamp;
+use model::document::DocumentKind;
 use serde::Serialize;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::mail_document::DocumentKind;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
 
 use crate::documents::{DocumentPath, DocumentView, read};

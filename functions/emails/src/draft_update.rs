@@ -1,13 +1,13 @@
 //! `PATCH /api/v1/internal/email-drafts/{id}`: changes a draft of a mail.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::mail_document::{DocumentKind, DocumentPatch};
-use shared::product_api::error::Error;
-use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use model::document::{DocumentKind, DocumentPatch};
 
 use crate::documents::{Changed, DocumentPath, patch};
 

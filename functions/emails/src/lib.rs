@@ -31,7 +31,7 @@ pub mod unsubscribe;
 mod unsubscribe_page;
 pub mod unsubscribe_show;
 
-use shared::http::Register;
+use api::http::Register;
 
 /// The operations of this area.
 pub fn operations(register: &mut impl Register) {

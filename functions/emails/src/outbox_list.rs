@@ -1,19 +1,19 @@
 //! `GET /api/v1/emails/outbox`: the entries of the outbox, newest first.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, Pagination};
+use api::product::{Access, Input, Server, cursor};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::Error;
+use flows::App;
+use model::outbox::OutboxEntry;
+use model::outbox::status::{SimpleStatus, Status};
+use model::outbox::view::OutboxView;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::outbox::OutboxEntry;
-use shared::model::outbox_status::{SimpleStatus, Status};
-use shared::model::outbox_view::OutboxView;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Param};
-use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Input, Server, cursor};
-use shared::store::outbox_list::{ListPosition, OutboxListing};
+use store::outbox::list::{ListPosition, OutboxListing};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("emails-outbox-list", "/api/v1/emails/outbox")

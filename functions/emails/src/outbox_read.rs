@@ -1,19 +1,19 @@
 //! `GET /api/v1/emails/outbox/{id}`: one entry of the outbox, with its `ETag`.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Describe, Description, Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
 use http::{HeaderValue, header};
-use shared::App;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Describe, Description, Json, Named, Route};
-use shared::model::id::{EmailId, ProjectId};
-use shared::model::outbox::OutboxEntry;
-use shared::model::outbox_view::OutboxView;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Input, Server};
+use model::outbox::OutboxEntry;
+use model::outbox::view::OutboxView;
 use utoipa::ToSchema;
+use wire::id::{EmailId, ProjectId};
 
 pub const ROUTE: Route = Route::get("emails-outbox-read", "/api/v1/emails/outbox/{id}")
     .summary("Reads an entry of the outbox")

@@ -3,21 +3,21 @@
 //! State check and write are one conditional update: when a worker moved the entry meanwhile, the rule decides
 //! again on what it is now.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Input, Server};
 use axum::extract::State;
+use errors::{Error, KnownError};
+use flows::App;
 use http::{HeaderMap, header};
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::change::Change;
-use shared::http::{Named, Route};
-use shared::model::id::EmailId;
-use shared::model::mail_document::DocumentKind;
-use shared::model::outbox_patch::{OutboxPatch, Refused};
-use shared::model::outbox_work::MAX_BYTES;
-use shared::model::theme::ThemeId;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Input, Server};
-use shared::{App, store};
+use model::document::DocumentKind;
+use model::document::theme::ThemeId;
+use model::outbox::patch::{OutboxPatch, Refused};
+use model::outbox::work::MAX_BYTES;
+use wire::change::Change;
+use wire::id::EmailId;
+use wire::problem::Problems;
 
 use crate::content::documents;
 use crate::outbox_read::{Entry, EntryPath, etag};

@@ -1,15 +1,15 @@
 //! `GET /api/v1/emails/notification-preference/{user_id}`: which kinds of mails a user wants. A client reads its own user's alone.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::accounts::read;
+use model::email::category::Category;
+use model::user::reference::UserRef;
 use serde::Serialize;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::category::Category;
-use shared::model::user_ref::UserRef;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::preferences::Preference;

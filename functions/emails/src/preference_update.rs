@@ -1,20 +1,20 @@
 //! `PATCH /api/v1/emails/notification-preference/{user_id}/{notification_category_id}`: sets whether a user wants mails of a kind. A client
 //! sets its own user's alone.
 
+use api::http::TableAction::{BatchGetItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::category::Category;
-use shared::model::id::CategoryId;
-use shared::model::user_ref::UserRef;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Client, Input};
-use shared::store::{self, users};
+use errors::{Error, KnownError};
+use flows::App;
+use model::email::category::Category;
+use model::user::reference::UserRef;
+use store::user;
 use utoipa::ToSchema;
+use wire::id::CategoryId;
+use wire::problem::Problems;
 
 use crate::preferences::Preference;
 
@@ -50,7 +50,7 @@ pub async fn handle(
         let problem = Problems::one("body.enabled", "must be true: mails of this kind are a part of using the account");
         return Err(ROUTE.schema_error(&problem).into());
     }
-    match app.store.write(users::set_refused(&access.project.id, user, category, !body.enabled)?).await {
+    match app.store.write(user::set_refused(&access.project.id, user, category, !body.enabled)?).await {
         Ok(()) => Ok(Json(Preference::new(category, body.enabled))),
         Err(store::Error::Conflict(_)) => Err(KnownError::UserNotFound.into()),
         Err(error) => Err(error.into()),

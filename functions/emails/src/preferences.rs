@@ -1,8 +1,8 @@
 //! What the operations on notification preferences have in common.
 
+use model::email::category::Category;
+use model::user::User;
 use serde::Serialize;
-use shared::model::category::Category;
-use shared::model::user::User;
 use utoipa::ToSchema;
 use uuid::Uuid;
 

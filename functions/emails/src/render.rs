@@ -1,25 +1,25 @@
 //! `POST /api/v1/emails/render-email`: shows what a template becomes, without sending it. Nothing is written.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
+use email::render::{Context, Job, ProjectContext, Sources, UserContext};
+use email::sandbox;
+use errors::{Error, KnownError};
+use flows::App;
+use model::document::theme::Theme;
+use model::document::{DocumentKind, HtmlSource, MailDocument, html_of};
+use model::email::category::Category;
+use model::outbox::Builtin;
+use model::outbox::patch::Variables;
+use model::project::Project;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use shared::App;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Route};
-use shared::mail::render::{Context, Job, ProjectContext, Sources, UserContext};
-use shared::mail::sandbox;
-use shared::model::category::Category;
-use shared::model::id::DocumentId;
-use shared::model::mail_document::{DocumentKind, HtmlSource, MailDocument, html_of};
-use shared::model::outbox::Builtin;
-use shared::model::outbox_patch::Variables;
-use shared::model::project::Project;
-use shared::model::theme::Theme;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
+use wire::id::DocumentId;
+use wire::problem::Problems;
 
 use crate::content::documents;
 

@@ -2,25 +2,26 @@
 
 use std::collections::HashSet;
 
+use api::http::TableAction::{BatchGetItem, PutItem, Query, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::literal::True;
 use jiff::Timestamp;
+use model::document::theme::Theme;
+use model::email::category::Category;
+use model::outbox::patch::{AtMillis, Variables};
+use model::outbox::{NewEntry, OutboxEntry, Recipients};
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem, Query, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::category::Category;
-use shared::model::id::{BroadcastId, DocumentId, EmailId, ProjectId, UserId};
-use shared::model::outbox::{NewEntry, OutboxEntry, Recipients};
-use shared::model::outbox_patch::{AtMillis, Variables};
-use shared::model::theme::Theme;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::literal::True;
-use shared::product_api::{Access, Input, Server};
-use shared::store::keys::user_key;
-use shared::store::{self, Write, broadcasts, mail_documents, outbox};
+use store::keys::user_key;
+use store::outbox::{self, broadcast};
+use store::{Write, document};
 use utoipa::ToSchema;
+use wire::id::{BroadcastId, DocumentId, EmailId, ProjectId, UserId};
+use wire::problem::Problems;
 
 use crate::content::Content;
 
@@ -88,7 +89,7 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
     }
     let (content, user_ids) = tokio::join!(Content::of(&app, &access, &body), user_ids(&app, &access, &body));
     let (content, user_ids) = (content?, user_ids?);
-    let draft = content.source.draft_id.map(|draft| mail_documents::mark_sent(project, draft.into(), app.clock.now()));
+    let draft = content.source.draft_id.map(|draft| document::mark_sent(project, draft.into(), app.clock.now()));
     accept(&app, project, body.entry(content), draft, &user_ids).await?;
     Ok(Json(Accepted { results: user_ids.into_iter().map(|user_id| Recipient { user_id }).collect() }))
 }
@@ -112,10 +113,10 @@ async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Wr
     if user_ids.is_empty() {
         return Ok(());
     }
-    if user_ids.len() > broadcasts::entries_at_once(&mail) {
+    if user_ids.len() > broadcast::entries_at_once(&mail) {
         return app.store.create_broadcast(project, BroadcastId::from(mail.id.uuid()), &mail, user_ids, draft).await;
     }
-    let entries = user_ids.iter().map(|user_id| broadcasts::entry_for(&mail, EmailId::from(app.entropy.uuid()), *user_id));
+    let entries = user_ids.iter().map(|user_id| broadcast::entry_for(&mail, EmailId::from(app.entropy.uuid()), *user_id));
     let writes = entries.map(|entry| outbox::create(project, &entry)).collect::<Result<Vec<_>, _>>()?;
     app.store.transact(writes.into_iter().chain(draft)).await
 }

@@ -1,12 +1,12 @@
 //! `POST /api/v1/internal/email-templates`: creates a template of mails. With its name alone it has sources to go on from.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::mail_document::{DocumentKind, NewDocument};
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use model::document::{DocumentKind, NewDocument};
 
 use crate::documents::{CreatedDocument, create_from};
 

@@ -1,13 +1,13 @@
 //! `DELETE /api/v1/internal/email-templates/{id}`: deletes a template of mails. In place of one that a project wrote over ours, ours is back.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::mail_document::DocumentKind;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use model::document::DocumentKind;
 
 use crate::documents::{Changed, DocumentPath, delete};
 

@@ -1,11 +1,11 @@
 //! `GET /api/v1/internal/email-templates/{id}`: a template of mails with its sources.
 
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::mail_document::DocumentKind;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Admin, Input};
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Admin, Input};
+use errors::Error;
+use model::document::DocumentKind;
 
 use crate::documents::{DocumentPath, DocumentView, read};
 

@@ -1,13 +1,13 @@
 //! `POST /api/v1/internal/email-themes`: creates a theme of mails. With its name alone it has sources to go on from.
 
+use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::id::DocumentId;
-use shared::model::mail_document::{DocumentKind, NewTheme};
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use model::document::{DocumentKind, NewTheme};
+use wire::id::DocumentId;
 
 use crate::documents::{CreatedDocument, create};
 

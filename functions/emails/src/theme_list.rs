@@ -1,15 +1,15 @@
 //! `GET /api/v1/internal/email-themes`: the themes of the project, with ours that it did not replace, without their sources.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
+use errors::Error;
+use flows::App;
+use model::document::{DocumentKind, DocumentLine};
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::id::DocumentId;
-use shared::model::mail_document::{DocumentKind, DocumentLine};
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
+use wire::id::DocumentId;
 
 use crate::documents::list;
 

@@ -1,14 +1,14 @@
 //! `GET /api/v1/internal/email-themes/{id}`: a theme of mails with its sources.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Admin, Input};
+use errors::Error;
+use model::document::DocumentKind;
 use serde::Serialize;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::id::DocumentId;
-use shared::model::mail_document::DocumentKind;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
+use wire::id::DocumentId;
 
 use crate::documents::{DocumentPath, read};
 

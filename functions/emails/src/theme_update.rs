@@ -1,13 +1,13 @@
 //! `PATCH /api/v1/internal/email-themes/{id}`: changes a theme of mails. One of ours becomes the project's own by it.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::mail_document::{DocumentKind, ThemePatch};
-use shared::product_api::error::Error;
-use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use model::document::{DocumentKind, ThemePatch};
 
 use crate::documents::{Changed, DocumentPath, update};
 

@@ -1,18 +1,18 @@
 //! `POST /api/v1/emails/unsubscribe-link`: takes a user off the mails of a kind. The page behind the link sends its form here, and mail
 //! programs their one click (RFC 8058), whose body says nothing that the address does not.
 
+use api::http::Route;
+use api::http::TableAction::{GetItem, UpdateItem};
+use api::http::client::Caller;
+use api::product::Input;
+use api::product::input::Ignored;
+use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
-use shared::App;
-use shared::http::Route;
-use shared::http::TableAction::{GetItem, UpdateItem};
-use shared::http::client::Caller;
-use shared::model::limit::{Limit, Rule};
-use shared::product_api::Input;
-use shared::product_api::error::Error;
-use shared::product_api::input::Ignored;
-use shared::product_api::limits::by_secret;
-use shared::product_api::link_page::{LinkPage, LinkQuery};
-use shared::store::{self, record};
+use errors::Error;
+use flows::App;
+use flows::limits::by_secret;
+use model::limit::{Limit, Rule};
+use store::record;
 
 use crate::unsubscribe_page::{done, find, used};
 

@@ -1,13 +1,13 @@
 //! The pages behind the unsubscribe link of a mail.
 
-use shared::App;
-use shared::http::client::Caller;
-use shared::http::escape_html;
-use shared::model::category::Category;
-use shared::model::code::Code;
-use shared::product_api::error::Error;
-use shared::product_api::link_page::{self, LinkPage};
-use shared::store::links::{Link, Unsubscribe};
+use api::http::client::Caller;
+use api::http::escape_html;
+use api::product::link_page::{self, LinkPage};
+use errors::Error;
+use flows::App;
+use model::code::Code;
+use model::email::category::Category;
+use store::link::{Link, Unsubscribe};
 
 /// What the link of a mail is for, or the page that says why it is for nothing.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Unsubscribe>, LinkPage>, Error> {

@@ -1,14 +1,14 @@
 //! `GET /api/v1/emails/unsubscribe-link`: asks whoever followed the link of a mail. Nothing changes by it, as mail scanners follow links.
 
+use api::http::Route;
+use api::http::TableAction::GetItem;
+use api::http::client::Caller;
+use api::product::Input;
+use api::product::input::Ignored;
+use api::product::link_page::{LinkPage, LinkQuery, show};
 use axum::extract::State;
-use shared::App;
-use shared::http::Route;
-use shared::http::TableAction::GetItem;
-use shared::http::client::Caller;
-use shared::product_api::Input;
-use shared::product_api::error::Error;
-use shared::product_api::input::Ignored;
-use shared::product_api::link_page::{LinkPage, LinkQuery, show};
+use errors::Error;
+use flows::App;
 
 use crate::unsubscribe_page::{find, question, used};
 

@@ -1,21 +1,21 @@
 //! `POST /api/v1/internal/api-keys`: makes a set of API keys. The keys are in this answer and nowhere else, ever.
 
+use api::http::TableAction::{BatchGetItem, PutItem};
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use model::outbox::patch::AtMillis;
+use model::project::KeyKind;
+use model::project::key_set::{KeySetBase, MAX_DESCRIPTION, NewKeys};
+use model::text::line;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem};
-use shared::http::{Json, Route};
-use shared::model::key_set::{KeySetBase, MAX_DESCRIPTION, NewKeys};
-use shared::model::line;
-use shared::model::outbox_patch::AtMillis;
-use shared::model::project::KeyKind;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Admin, Input};
-use shared::store::key_sets;
+use store::project::key_set;
 use utoipa::ToSchema;
+use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/internal/api-keys")
     .summary("Makes a set of API keys, which are shown this once")
@@ -71,7 +71,7 @@ pub async fn handle(
     }
     let mut new = NewKeys::random(&app.entropy, kinds, body.description, now);
     new.set.expires_at = Some(body.expires_at_millis.0);
-    app.store.transact(key_sets::create(&access.project.id, &new)?).await?;
+    app.store.transact(key_set::create(&access.project.id, &new)?).await?;
     let shown = |kind: KeyKind| new.secret(kind).map(|secret| secret.expose_secret().to_owned());
     Ok(Json(CreatedApiKey {
         base: KeySetBase::of(&new.set),

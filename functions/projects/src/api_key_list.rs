@@ -1,13 +1,13 @@
 //! `GET /api/v1/internal/api-keys`: the sets of API keys of the project, newest first; revoked and expired ones too.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
+use errors::Error;
+use flows::App;
+use model::project::key_set::KeySetRead;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::key_set::KeySetRead;
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("projects-api-key-list", "/api/v1/internal/api-keys")

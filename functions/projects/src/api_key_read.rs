@@ -1,14 +1,14 @@
 //! `GET /api/v1/internal/api-keys/{id}`: one set of API keys.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Admin, Input};
 use deserr::Deserr;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::id::KeySetId;
-use shared::model::key_set::KeySetRead;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Admin, Input};
+use errors::{Error, KnownError};
+use model::project::key_set::KeySetRead;
 use utoipa::ToSchema;
+use wire::id::KeySetId;
 
 pub const ROUTE: Route = Route::get("projects-api-key-read", "/api/v1/internal/api-keys/{id}")
     .summary("Reads a set of API keys")

@@ -1,15 +1,15 @@
 //! `PATCH /api/v1/internal/api-keys/{id}`: describes a set of API keys anew, or revokes it. From the answer on its keys open nothing.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::key_set::KeySetRead;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Nothing;
-use shared::product_api::literal::True;
-use shared::product_api::{Access, Admin, Input};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::literal::True;
+use model::project::key_set::KeySetRead;
 use utoipa::ToSchema;
 
 use crate::api_key_create::check_description;

@@ -1,13 +1,13 @@
 //! `GET /api/v1/internal/config/override/{level}`: what a level of the configuration says that is not by default so.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::config::settings::Config;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Input, Server};
+use errors::Error;
+use flows::App;
+use model::project::config::settings::Config;
 
 use crate::config_overrides::{self, Documents, LevelPath, permit};
 use crate::config_read::ConfigString;

@@ -1,19 +1,19 @@
 //! `PUT /api/v1/internal/config/override/{level}`: replaces a level of the configuration: what is not in it is by default so. A wrong value
 //! changes nothing.
 
+use api::http::{Json, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::{Json, Route};
-use shared::model::config::Level;
-use shared::model::config::settings::Config;
-use shared::model::metadata::Metadata;
-use shared::problem::Problems;
-use shared::product_api::error::Error;
-use shared::product_api::input::Nothing;
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Input, Server};
+use errors::Error;
+use flows::App;
+use flows::literal::{SUCCESS, Success};
+use model::metadata::Metadata;
+use model::project::config::Level;
+use model::project::config::settings::Config;
 use utoipa::ToSchema;
+use wire::problem::Problems;
 
 use crate::config_overrides::{self, Documents, LevelPath, parse, permit, refused, write};
 

@@ -1,15 +1,15 @@
 //! `POST /api/v1/internal/config/override/{level}/reset-keys`: takes keys out of a level of the configuration, with everything below them:
 //! what they said is by default so from then on.
 
+use api::http::{Json, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::{Json, Route};
-use shared::model::config::settings::Config;
-use shared::product_api::error::Error;
-use shared::product_api::input::Nothing;
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Input, Server};
+use errors::Error;
+use flows::App;
+use flows::literal::{SUCCESS, Success};
+use model::project::config::settings::Config;
 use utoipa::ToSchema;
 
 use crate::config_overrides::{self, Documents, LevelPath, permit, refused, write};

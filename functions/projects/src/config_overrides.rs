@@ -2,22 +2,21 @@
 
 use std::collections::HashMap;
 
+use api::http::Route;
+use api::http::TableAction::{self, BatchGetItem, DeleteItem, PutItem, Query, UpdateItem};
+use api::product::{Access, Server};
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::context::Context;
+use model::document::{DocumentKind, MAX_DOCUMENTS, builtin};
+use model::project::config::settings::Config;
+use model::project::config::{self, DocumentChange, Level, MailDocuments};
 use serde_json::{Map, Value};
-use shared::App;
-use shared::http::Route;
-use shared::http::TableAction::{self, BatchGetItem, DeleteItem, PutItem, Query, UpdateItem};
-use shared::mail::builtin;
-use shared::model::config::settings::Config;
-use shared::model::config::{self, DocumentChange, Level, MailDocuments};
-use shared::model::id::{DocumentId, ProjectId};
-use shared::model::mail_document::{DocumentKind, MAX_DOCUMENTS};
-use shared::problem::Problems;
-use shared::product_api::context::Context;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Server};
-use shared::store::mail_documents::{ConfigError, DocumentRow, DocumentWrite, MAX_CHANGES};
+use store::document::{ConfigError, DocumentRow, DocumentWrite, MAX_CHANGES};
 use utoipa::ToSchema;
+use wire::id::{DocumentId, ProjectId};
+use wire::problem::Problems;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -34,7 +33,7 @@ pub(crate) const CHANGE: [TableAction; 5] = [BatchGetItem, DeleteItem, PutItem, 
 
 /// A server may do with the branch what an administrator may do with every level.
 pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownError> {
-    if level == Level::Branch || access.level == shared::level::Level::Admin {
+    if level == Level::Branch || access.level == wire::level::Level::Admin {
         return Ok(());
     }
     Err(KnownError::InsufficientAccessType { actual_access_type: access.level.name().to_owned(), allowed_access_types: vec!["admin"] })

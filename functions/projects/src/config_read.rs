@@ -1,13 +1,13 @@
 //! `GET /api/v1/internal/config`: all settings of the project as one configuration, with their defaults and without secrets.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
+use errors::Error;
+use flows::App;
+use model::project::config::settings::Config;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::config::settings::Config;
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Admin, Input};
 use utoipa::ToSchema;
 
 use crate::config_overrides::Documents;

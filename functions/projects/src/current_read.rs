@@ -1,12 +1,12 @@
 //! `GET /api/v1/projects/current`: what any client may know of its project.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Route};
-use shared::model::project_view::ClientProject;
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Client, Input};
+use errors::Error;
+use flows::App;
+use model::project::view::ClientProject;
 
 pub const ROUTE: Route =
     Route::get("projects-current-read", "/api/v1/projects/current").summary("Reads the project, as its clients may").table(&[BatchGetItem]);

@@ -5,27 +5,27 @@
 
 use std::str::FromStr;
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::describe::{Describe, Described, Description};
+use api::http::{Json, JsonLines, Route};
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, Pagination};
+use api::product::{Access, Admin, Input, cursor};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
 use jiff::Timestamp;
+use model::trail::view::AuditEntry;
+use model::trail::{Actor, Entry, Event};
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::describe::{Describe, Described, Description};
-use shared::http::{Json, JsonLines, Route};
-use shared::model::id::UserId;
-use shared::model::trail::{Actor, Entry, Event};
-use shared::model::trail_view::AuditEntry;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Param};
-use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Admin, Input, cursor};
-use shared::store::trail_list::TrailListing;
+use store::trail::list::TrailListing;
 use url::form_urlencoded::Serializer;
 use utoipa::ToSchema;
 use uuid::Uuid;
+use wire::id::UserId;
+use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::get("projects-internal-audit-log", "/api/v1/internal/audit-log")
     .summary("Lists what happened to the project and its accounts, newest first")

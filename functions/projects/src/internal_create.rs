@@ -1,16 +1,16 @@
 //! `POST /api/v1/internal/projects`: a user of the project `internal` creates a project that one of the user's teams owns. It has no keys
 //! yet: the user's access token opens it, and makes them.
 
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, PutItem, UpdateItem};
+use api::http::{Created, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::http::TableAction::{BatchGetItem, ConditionCheckItem, PutItem, UpdateItem};
-use shared::http::{Created, Route};
-use shared::model::id::ProjectId;
-use shared::model::project_patch::NewProject;
-use shared::model::project_view::AdminProject;
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Client, Input};
-use shared::{App, store};
+use errors::{Error, KnownError};
+use flows::App;
+use model::project::patch::NewProject;
+use model::project::view::AdminProject;
+use wire::id::ProjectId;
+use wire::problem::Problems;
 
 use crate::owners::owner;
 

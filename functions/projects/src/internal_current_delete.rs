@@ -3,16 +3,16 @@
 //! What it had is deleted by a worker, within minutes: it may be more than a request has time for. The project is the one that the header
 //! names; whoever wants to be asked for it once more says its id in the body.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem};
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, PutItem};
-use shared::http::{Json, Route};
-use shared::problem::Problems;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Admin, Input};
-use shared::{App, store};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::literal::{SUCCESS, Success};
 use utoipa::ToSchema;
+use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::delete("projects-internal-current-delete", "/api/v1/internal/projects/current")
     .summary("Deletes the project with everything that it has")

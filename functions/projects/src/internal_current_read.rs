@@ -1,12 +1,12 @@
 //! `GET /api/v1/internal/projects/current`: the project with all its settings, for administrators.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Route};
-use shared::model::project_view::AdminProject;
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use model::project::view::AdminProject;
 
 pub const ROUTE: Route = Route::get("projects-internal-current-read", "/api/v1/internal/projects/current")
     .summary("Reads the project with all its settings")

@@ -1,16 +1,16 @@
 //! `PATCH /api/v1/internal/projects/current`: changes settings of the project. A wrong setting changes nothing.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::change::Change;
-use shared::http::{Json, Route};
-use shared::model::project_patch::ProjectPatch;
-use shared::model::project_view::AdminProject;
-use shared::problem::Problems;
-use shared::product_api::context::Context;
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use flows::context::Context;
+use model::project::patch::ProjectPatch;
+use model::project::view::AdminProject;
+use wire::change::Change;
+use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::patch("projects-internal-current-update", "/api/v1/internal/projects/current")
     .summary("Changes settings of the project")

@@ -1,16 +1,16 @@
 //! `GET /api/v1/internal/projects`: the projects that the teams of a user of the project `internal` own, in the order in which the user
 //! joined the teams.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
+use errors::Error;
+use flows::App;
+use model::project::view::AdminProject;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::id::TeamId;
-use shared::model::project_view::AdminProject;
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
+use wire::id::TeamId;
 
 use crate::owners::{self, owner};
 

@@ -1,12 +1,12 @@
 //! `GET /api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json`: leads to the keys of anonymous users' tokens, whose issuer this
 //! path is below.
 
+use api::http::Route;
+use api::product::Input;
+use api::product::input::{Ignored, Nothing};
 use axum::extract::State;
-use shared::App;
-use shared::http::Route;
-use shared::product_api::Input;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Nothing};
+use errors::Error;
+use flows::App;
 
 use crate::jwks_read::{KeysElsewhere, ProjectPath};
 

@@ -1,19 +1,19 @@
 //! `GET /api/v1/projects/{project_id}/.well-known/jwks.json`: the public keys of the project's access tokens (RFC 7517).
 
+use api::http::TableAction::GetItem;
+use api::http::{Describe, Description, Json, Route};
+use api::product::Input;
+use api::product::input::{Ignored, Param};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::Value;
-use shared::App;
-use shared::http::TableAction::GetItem;
-use shared::http::{Describe, Description, Json, Route};
-use shared::model::id::ProjectId;
-use shared::product_api::Input;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Param};
 use utoipa::ToSchema;
+use wire::id::ProjectId;
 
 pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{project_id}/.well-known/jwks.json")
     .summary("Reads the public keys of the project's access tokens")

@@ -22,7 +22,7 @@ pub mod jwks_read;
 pub mod jwks_restricted_read;
 mod owners;
 
-use shared::http::Register;
+use api::http::Register;
 
 /// The operations of this area.
 pub fn operations(register: &mut impl Register) {

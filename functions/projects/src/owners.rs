@@ -1,9 +1,9 @@
 //! Users of the project `internal`, who own projects through their teams.
 
-use shared::model::restriction::RestrictedReason;
-use shared::model::user::User;
-use shared::product_api::error::KnownError;
-use shared::product_api::{Access, Client};
+use api::product::{Access, Client};
+use errors::KnownError;
+use model::user::User;
+use model::user::restriction::RestrictedReason;
 
 /// The user of a request that is sent to the project `internal`. One who is anonymous or restricted owns nothing.
 pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {

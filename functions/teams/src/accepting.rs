@@ -1,13 +1,13 @@
 //! Accepting an invitation, by its code or by its id: the invitation ends and the membership begins in one transaction.
 
-use shared::App;
-use shared::model::code::Rejected;
-use shared::model::invitation::{Invitation, NotAcceptable};
-use shared::model::project::Project;
-use shared::model::user::User;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::teams::{join_refused, joining};
-use shared::store::{self, invitations};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::teams::{join_refused, joining};
+use model::code::Rejected;
+use model::project::Project;
+use model::team::invitation::{Invitation, NotAcceptable};
+use model::user::User;
+use store::team::invitation;
 
 /// Accepts an invitation. Whoever is a member already stays what it is.
 pub(crate) async fn accept(app: &App, project: &Project, invitation: &Invitation, user: &User, is_member: bool) -> Result<(), Error> {
@@ -15,7 +15,7 @@ pub(crate) async fn accept(app: &App, project: &Project, invitation: &Invitation
         NotAcceptable::Restricted(restricted_reason) => KnownError::TeamInvitationRestrictedUserNotAllowed { restricted_reason },
         NotAcceptable::OtherAddress => KnownError::TeamInvitationEmailMismatch,
     })?;
-    let mut writes = invitations::accept(&project.id, invitation).to_vec();
+    let mut writes = invitation::accept(&project.id, invitation).to_vec();
     let ends = writes.len();
     if !is_member {
         writes.extend(joining(app, project, invitation.team_id, user)?);

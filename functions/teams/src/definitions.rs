@@ -1,20 +1,20 @@
 //! Definitions of permissions, the same for both scopes: they are a part of the project, changed on the condition of its version.
 
+use api::http::Route;
+use api::product::input::Param;
+use api::product::page::{self, Pagination};
+use api::product::{Access, Admin, cursor};
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::context::Context;
+use model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refused, Scope};
+use model::trail::TargetKind;
 use serde::Serialize;
-use shared::App;
-use shared::http::Route;
-use shared::http::change::Change;
-use shared::model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refused, Scope};
-use shared::model::trail::TargetKind;
-use shared::problem::Problems;
-use shared::product_api::context::Context;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Param;
-use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Admin, cursor};
-use shared::store::{self, record};
+use store::record;
 use utoipa::ToSchema;
+use wire::change::Change;
+use wire::problem::Problems;
 
 /// How often a change looks again.
 const TRIES: u32 = 5;

@@ -1,17 +1,17 @@
 //! `POST /api/v1/team-invitations/accept`: the signed-in user joins a team with the code of an invitation to one of its verified addresses.
 //! Of all who try at once, one does.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::Input;
+use api::product::code_access::{CodeAccess, InvitationCode};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use model::code::Code;
+use model::limit::{Limit, Subject};
 use serde::Serialize;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::code::Code;
-use shared::model::limit::{Limit, Subject};
-use shared::product_api::Input;
-use shared::product_api::code_access::{CodeAccess, InvitationCode};
-use shared::product_api::error::{Error, KnownError};
-use shared::{App, store};
 use utoipa::ToSchema;
 
 use crate::accepting::accept;

@@ -1,18 +1,18 @@
 //! `POST /api/v1/team-invitations/{invitation_id}/accept`: a user joins a team by an invitation to one of its verified addresses, without
 //! the mail's code. A client accepts for its user, a server for any.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Ignored;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::code::Rejected;
-use shared::model::user_ref::UserRef;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Ignored;
-use shared::product_api::teams::limited_to;
-use shared::product_api::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::read;
+use flows::teams::limited_to;
+use model::code::Rejected;
+use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
 use crate::accepting::accept;

@@ -1,14 +1,14 @@
 //! `POST /api/v1/team-invitations/accept/check-code`: says whether the code of an invitation would be accepted. It counts an attempt.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::Input;
+use api::product::code_access::{CodeAccess, InvitationCode};
 use axum::extract::State;
+use errors::Error;
+use flows::App;
+use model::limit::Limit;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::limit::Limit;
-use shared::product_api::Input;
-use shared::product_api::code_access::{CodeAccess, InvitationCode};
-use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 use crate::invitation_accept::InvitationCodeBody;

@@ -1,17 +1,17 @@
 //! `POST /api/v1/team-invitations/accept/details`: which team the code of an invitation is for. It counts an attempt.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::Input;
+use api::product::code_access::{CodeAccess, InvitationCode};
 use axum::extract::State;
+use errors::Error;
+use flows::App;
+use flows::teams::no_team;
+use model::limit::Limit;
 use serde::Serialize;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::id::TeamId;
-use shared::model::limit::Limit;
-use shared::product_api::Input;
-use shared::product_api::code_access::{CodeAccess, InvitationCode};
-use shared::product_api::error::Error;
-use shared::product_api::teams::no_team;
-use shared::{App, store};
 use utoipa::ToSchema;
+use wire::id::TeamId;
 
 use crate::invitation_accept::InvitationCodeBody;
 

@@ -1,24 +1,24 @@
 //! `GET /api/v1/team-invitations`: the open invitations to a team, or those to the verified addresses of a user. For a team a client needs
 //! `$read_members` and `$invite_members`; of users it lists its own.
 
+use api::http::TableAction::{BatchGetItem, GetItem, Query};
+use api::http::{Json, Route};
+use api::product::input::Ignored;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::read;
+use flows::teams::{enter, limited_to};
+use model::email::Email;
+use model::permission::System;
+use model::team::Team;
+use model::team::invitation::Invitation;
+use model::user::reference::UserRef;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::email::Email;
-use shared::model::id::{InvitationId, TeamId, UserId};
-use shared::model::invitation::Invitation;
-use shared::model::permission::System;
-use shared::model::team::Team;
-use shared::model::user_ref::UserRef;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Ignored;
-use shared::product_api::teams::{enter, limited_to};
-use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
+use wire::id::{InvitationId, TeamId, UserId};
 
 use crate::paths::user_problem;
 

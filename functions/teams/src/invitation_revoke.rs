@@ -1,20 +1,20 @@
 //! `DELETE /api/v1/team-invitations/{invitation_id}`: revokes an invitation; its code is worth nothing any more. A client needs
 //! `$remove_members`.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem};
+use api::http::{Json, Route};
+use api::product::input::Ignored;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem};
-use shared::http::{Json, Route};
-use shared::model::code::Rejected;
-use shared::model::id::{InvitationId, TeamId};
-use shared::model::permission::System;
-use shared::product_api::error::Error;
-use shared::product_api::input::Ignored;
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::teams::enter;
-use shared::product_api::{Access, Client, Input};
+use errors::Error;
+use flows::App;
+use flows::literal::{SUCCESS, Success};
+use flows::teams::enter;
+use model::code::Rejected;
+use model::permission::System;
 use utoipa::ToSchema;
+use wire::id::{InvitationId, TeamId};
 
 pub const ROUTE: Route = Route::delete("teams-invitation-revoke", "/api/v1/team-invitations/{invitation_id}")
     .summary("Revokes an invitation to a team")

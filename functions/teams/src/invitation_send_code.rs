@@ -1,22 +1,22 @@
 //! `POST /api/v1/team-invitations/send-code`: mails an invitation to a team. A client needs `$invite_members`.
 
+use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
+use errors::Error;
+use flows::bot_challenge::Check;
+use flows::email::invitation;
+use flows::limits::recipient;
+use flows::teams::enter;
+use flows::{App, guarded_body};
+use model::email::Email;
+use model::limit::Limit;
+use model::permission::System;
+use model::project::redirect::RedirectUrl;
 use serde::Serialize;
-use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::mail::invitation;
-use shared::model::email::Email;
-use shared::model::id::{InvitationId, TeamId};
-use shared::model::limit::Limit;
-use shared::model::permission::System;
-use shared::model::redirect::RedirectUrl;
-use shared::product_api::bot_challenge::Check;
-use shared::product_api::error::Error;
-use shared::product_api::limits::recipient;
-use shared::product_api::teams::enter;
-use shared::product_api::{Access, Client, Input};
-use shared::{App, guarded_body};
 use utoipa::ToSchema;
+use wire::id::{InvitationId, TeamId};
 
 pub const ROUTE: Route = Route::post("teams-invitation-send-code", "/api/v1/team-invitations/send-code")
     .summary("Mails an invitation to a team")

@@ -37,7 +37,7 @@ pub mod team_list;
 pub mod team_read;
 pub mod team_update;
 
-use shared::http::Register;
+use api::http::Register;
 
 /// The operations of this area.
 pub fn operations(register: &mut impl Register) {

@@ -1,23 +1,23 @@
 //! `GET /api/v1/team-member-profiles`: what the members of a team are called and look like there, in pages. For all of them a client needs
 //! `$read_members`.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, Pagination};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::Error;
+use flows::App;
+use flows::teams::{enter, limited_to};
+use model::permission::System;
+use model::team::member_profile::MemberProfileView;
+use model::user::reference::UserRef;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::id::{TeamId, UserId};
-use shared::model::member_profile::MemberProfileView;
-use shared::model::permission::System;
-use shared::model::user_ref::UserRef;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Param};
-use shared::product_api::page::{self, Pagination};
-use shared::product_api::teams::{enter, limited_to};
-use shared::product_api::{Access, Client, Input};
-use shared::store::memberships::MemberRow;
+use store::team::membership::MemberRow;
 use utoipa::ToSchema;
+use wire::id::{TeamId, UserId};
 
 use crate::member_profiles::views;
 use crate::membership_delete::named;

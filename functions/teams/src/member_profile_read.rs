@@ -1,16 +1,16 @@
 //! `GET /api/v1/team-member-profiles/{team_id}/{user_id}`: what a member of a team is called and looks like there. For others than its
 //! user a client needs `$read_members`.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::member_profile::MemberProfileView;
-use shared::model::permission::System;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::teams::{enter, limited_to, no_member};
-use shared::product_api::{Access, Client, Input};
+use errors::Error;
+use flows::App;
+use flows::teams::{enter, limited_to, no_member};
+use model::permission::System;
+use model::team::member_profile::MemberProfileView;
 
 use crate::member_profiles::views;
 use crate::membership_delete::named;

@@ -1,18 +1,18 @@
 //! `PATCH /api/v1/team-member-profiles/{team_id}/{user_id}`: changes what a member of a team is called and looks like there. A client
 //! changes its user's own.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::member_profile::MemberProfileView;
-use shared::model::profile_image::{NewImage, Owner, Upload};
-use shared::model::team::MemberProfilePatch;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Nothing;
-use shared::product_api::teams::{enter, limited_to, no_member};
-use shared::product_api::{Access, Client, Input};
-use shared::store::{self, memberships};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::teams::{enter, limited_to, no_member};
+use model::profile_image::{NewImage, Owner, Upload};
+use model::team::MemberProfilePatch;
+use model::team::member_profile::MemberProfileView;
+use store::team::membership;
 
 use crate::member_profiles::view_of;
 use crate::paths::{MemberPath, image_writes};
@@ -51,7 +51,7 @@ pub async fn handle(
         body.display_name.clone().map(|name| name.0).apply_flat(&mut new.member.display_name);
         let gone = image.apply(&mut new.member.profile_image_url, &mut new.member.uploaded_image);
         let images = image_writes(project, team, &image, gone)?;
-        match app.store.transact([memberships::replace(&project.id, old, &new.member)?].into_iter().chain(images)).await {
+        match app.store.transact([membership::replace(&project.id, old, &new.member)?].into_iter().chain(images)).await {
             Ok(()) => return Ok(Json(view_of(&app, &access, &entered.row.team, &new, row).await?)),
             Err(store::Error::Conflict(_)) => table = &app.store,
             Err(error) => return Err(error.into()),

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use shared::App;
-use shared::level::Level;
-use shared::model::id::{TeamId, UserId};
-use shared::model::member_profile::{ClientMemberProfile, MemberProfileView, ServerMemberProfile};
-use shared::model::team::Team;
-use shared::model::user_view::ServerUser;
-use shared::product_api::Access;
-use shared::product_api::error::Error;
-use shared::product_api::teams::no_member;
-use shared::store::memberships::MemberRow;
-use shared::store::users::UserRow;
+use api::product::Access;
+use errors::Error;
+use flows::App;
+use flows::teams::no_member;
+use model::team::Team;
+use model::team::member_profile::{ClientMemberProfile, MemberProfileView, ServerMemberProfile};
+use model::user::view::ServerUser;
+use store::team::membership::MemberRow;
+use store::user::UserRow;
+use wire::id::{TeamId, UserId};
+use wire::level::Level;
 
 /// The profiles of members of a team who are users still; for a server with the users, and what those have selected.
 pub(crate) async fn views<L>(app: &App, access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<Vec<MemberProfileView>, Error> {

@@ -1,17 +1,17 @@
 //! `POST /api/v1/team-memberships/{team_id}/{user_id}`: a server adds a user to a team, with the permissions of a member.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Created, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::read;
+use flows::teams::{join_refused, joining};
 use serde::Serialize;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Created, Named, Route};
-use shared::model::id::{TeamId, UserId};
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::teams::{join_refused, joining};
-use shared::product_api::{Access, Input, Server};
-use shared::{App, store};
 use utoipa::ToSchema;
+use wire::id::{TeamId, UserId};
 
 use crate::paths::MemberPath;
 

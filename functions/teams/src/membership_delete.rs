@@ -1,20 +1,20 @@
 //! `DELETE /api/v1/team-memberships/{team_id}/{user_id}`: takes a user out of a team. A client may always leave; for others it needs
 //! `$remove_members`.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::level::Level;
-use shared::model::id::UserId;
-use shared::model::permission::System;
-use shared::model::user_ref::UserRef;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::teams::{enter, limited_to};
-use shared::product_api::{Access, Client, Input};
-use shared::store::{self, memberships};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::literal::{SUCCESS, Success};
+use flows::teams::{enter, limited_to};
+use model::permission::System;
+use model::user::reference::UserRef;
+use store::team::membership;
+use wire::id::UserId;
+use wire::level::Level;
 
 use crate::paths::MemberPath;
 
@@ -43,7 +43,7 @@ pub async fn handle(
     let mut table = &access.prefetched;
     for _ in 0..TRIES {
         let entered = enter(table, &access, team, &[user], needed).await?;
-        let writes = memberships::remove(&access.project.id, entered.member(user)?);
+        let writes = membership::remove(&access.project.id, entered.member(user)?);
         match app.store.transact(writes).await {
             Ok(()) => return Ok(Json(SUCCESS)),
             Err(store::Error::Conflict(_)) => table = &app.store,

@@ -1,17 +1,17 @@
 //! What the operations of this area have in common: path parameters, pages, and permissions of the system as errors.
 
+use api::product::cursor;
+use api::product::page::Pagination;
 use deserr::Deserr;
-use shared::App;
-use shared::model::id::{TeamId, UserId};
-use shared::model::profile_image::{NewImage, Owner};
-use shared::model::project::Project;
-use shared::model::user_ref::UserRef;
-use shared::problem::Problems;
-use shared::product_api::cursor;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::page::Pagination;
-use shared::store::{self, Write, images};
+use errors::{Error, KnownError};
+use flows::App;
+use model::profile_image::{NewImage, Owner};
+use model::project::Project;
+use model::user::reference::UserRef;
+use store::{Write, profile_image};
 use utoipa::ToSchema;
+use wire::id::{TeamId, UserId};
+use wire::problem::Problems;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -29,7 +29,7 @@ pub struct MemberPath {
 }
 
 /// The user whom a server names: it need not be there.
-pub(crate) fn user_problem(path: &str, message: &str, route: shared::http::Route) -> KnownError {
+pub(crate) fn user_problem(path: &str, message: &str, route: api::http::Route) -> KnownError {
     route.schema_error(&Problems::one(path, message))
 }
 
@@ -50,9 +50,9 @@ pub(crate) fn image_writes(
     project: &Project,
     owner: impl Into<Owner>,
     new: &NewImage,
-    old: Option<shared::crypto::digest::Digest>,
+    old: Option<crypto::digest::Digest>,
 ) -> Result<Vec<Write>, store::Error> {
     let owner = owner.into();
-    let put = new.upload.as_ref().map(|(digest, upload)| images::put(&project.id, owner, digest, upload)).transpose()?;
-    Ok(old.map(|old| images::delete(&project.id, owner, &old)).into_iter().chain(put).collect())
+    let put = new.upload.as_ref().map(|(digest, upload)| profile_image::put(&project.id, owner, digest, upload)).transpose()?;
+    Ok(old.map(|old| profile_image::delete(&project.id, owner, &old)).into_iter().chain(put).collect())
 }

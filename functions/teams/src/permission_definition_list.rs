@@ -1,13 +1,13 @@
 //! `GET /api/v1/team-permission-definitions`: the permissions of teams that there are, and what each contains.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Route};
+use api::product::input::Ignored;
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Route};
-use shared::model::permission::Scope;
-use shared::product_api::error::Error;
-use shared::product_api::input::Ignored;
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use model::permission::Scope;
 
 use crate::definitions::{DefinitionsQuery, PermissionDefinitions, list};
 

@@ -1,13 +1,13 @@
 //! `PATCH /api/v1/team-permission-definitions/{permission_id}`: changes a permission of a team; whoever has it keeps it.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::permission::{PermissionDefinition, Scope};
-use shared::product_api::error::Error;
-use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use model::permission::{PermissionDefinition, Scope};
 
 use crate::definitions::{PermissionPatch, PermissionPath, update};
 

@@ -1,19 +1,19 @@
 //! `POST /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: a server grants a permission to a member. Once more changes nothing.
 
+use api::http::TableAction::{BatchGetItem, UpdateItem};
+use api::http::{Created, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, UpdateItem};
-use shared::http::{Created, Named, Route};
-use shared::model::id::TeamId;
-use shared::model::permission::{PermissionId, Scope};
-use shared::model::team::TeamPermission;
-use shared::model::user_ref::UserRef;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::teams::{enter, no_member};
-use shared::product_api::{Access, Input, Server};
+use errors::Error;
+use flows::App;
+use flows::teams::{enter, no_member};
+use model::permission::{PermissionId, Scope};
+use model::team::TeamPermission;
+use model::user::reference::UserRef;
 use utoipa::ToSchema;
+use wire::id::TeamId;
 
 pub const ROUTE: Route = Route::post("teams-permission-grant", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
     .summary("Grants a permission to a member of a team")

@@ -1,23 +1,23 @@
 //! `GET /api/v1/team-permissions`: what members may do in their teams: those of a user, of a team, or of a user in a team. A client lists
 //! its user's own.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, Pagination};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::teams::{limited_to, no_team};
+use model::permission::PermissionId;
+use model::team::{TeamPermission, permissions_of};
+use model::user::reference::UserRef;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Named, Route};
-use shared::model::id::TeamId;
-use shared::model::permission::PermissionId;
-use shared::model::team::{TeamPermission, permissions_of};
-use shared::model::user_ref::UserRef;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Param};
-use shared::product_api::page::{self, Pagination};
-use shared::product_api::teams::{limited_to, no_team};
-use shared::product_api::{Access, Client, Input};
-use shared::store::memberships::MemberRow;
+use store::team::membership::MemberRow;
 use utoipa::ToSchema;
+use wire::id::TeamId;
 
 use crate::paths::{self, user_problem};
 

@@ -1,16 +1,16 @@
 //! `DELETE /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: a server takes a permission from a member, that was granted as it
 //! is: what is contained in another one goes with that one.
 
+use api::http::TableAction::{BatchGetItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::permission::Scope;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::teams::enter;
-use shared::product_api::{Access, Input, Server};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::literal::{SUCCESS, Success};
+use flows::teams::enter;
+use model::permission::Scope;
 
 use crate::permission_grant::TeamPermissionPath;
 

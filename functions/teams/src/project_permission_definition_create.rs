@@ -1,12 +1,12 @@
 //! `POST /api/v1/project-permission-definitions`: defines a permission of the project.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Created, Route};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Created, Route};
-use shared::model::permission::{PermissionDefinition, Scope};
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use model::permission::{PermissionDefinition, Scope};
 
 use crate::definitions::{NewPermission, create};
 

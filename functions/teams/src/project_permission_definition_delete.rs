@@ -1,14 +1,14 @@
 //! `DELETE /api/v1/project-permission-definitions/{permission_id}`: deletes a permission of the project; nobody has it any more.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::permission::Scope;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Admin, Input};
+use errors::Error;
+use flows::App;
+use flows::literal::{SUCCESS, Success};
+use model::permission::Scope;
 
 use crate::definitions::{PermissionPath, delete};
 

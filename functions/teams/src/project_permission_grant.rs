@@ -1,18 +1,18 @@
 //! `POST /api/v1/project-permissions/{user_id}/{permission_id}`: a server grants a permission of the project to a user. Once more changes
 //! nothing.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Created, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Created, Named, Route};
-use shared::model::permission::{PermissionId, Scope};
-use shared::model::team::ProjectPermission;
-use shared::model::user_ref::UserRef;
-use shared::product_api::accounts::{With, change_read, read};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Input, Server};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::{With, change_read, read};
+use model::permission::{PermissionId, Scope};
+use model::team::ProjectPermission;
+use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("teams-project-permission-grant", "/api/v1/project-permissions/{user_id}/{permission_id}")
@@ -37,7 +37,7 @@ pub async fn handle(
 ) -> Result<Created<ProjectPermission>, Error> {
     let user_id = access.user_id(path.user_id)?;
     let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Project)?;
-    let give = |user: &mut shared::model::user::User| {
+    let give = |user: &mut model::user::User| {
         user.permissions.insert(grant.clone());
         Ok(With::default())
     };

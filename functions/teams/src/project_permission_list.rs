@@ -1,17 +1,17 @@
 //! `GET /api/v1/project-permissions`: what a user may do in the whole project. A client lists its user's own.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Param};
+use api::product::{Access, Client, Input};
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::accounts::read;
+use flows::teams::limited_to;
+use model::permission::{PermissionId, Scope};
+use model::team::ProjectPermission;
+use model::user::reference::UserRef;
 use serde::Serialize;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::permission::{PermissionId, Scope};
-use shared::model::team::ProjectPermission;
-use shared::model::user_ref::UserRef;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Param};
-use shared::product_api::teams::limited_to;
-use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
 
 use crate::paths::user_problem;

@@ -1,16 +1,16 @@
 //! `DELETE /api/v1/project-permissions/{user_id}/{permission_id}`: a server takes a permission of the project from a user.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::permission::Scope;
-use shared::model::user::User;
-use shared::product_api::accounts::{With, change_read, read};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Input, Server};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::{With, change_read, read};
+use flows::literal::{SUCCESS, Success};
+use model::permission::Scope;
+use model::user::User;
 
 use crate::project_permission_grant::ProjectPermissionPath;
 

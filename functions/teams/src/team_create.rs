@@ -1,18 +1,18 @@
 //! `POST /api/v1/teams`: creates a team. Whoever creates it is its first member, with the permissions of a creator.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Created, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Created, Route};
-use shared::model::id::{TeamId, UserId};
-use shared::model::profile_image::{NewImage, Owner, Upload};
-use shared::model::team::{NewTeam, Team};
-use shared::model::team_view::TeamView;
-use shared::model::user_ref::UserRef;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::teams::{founding, limited_to};
-use shared::product_api::{Access, Client, Input};
-use shared::store::{self, memberships, teams};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::teams::{founding, limited_to};
+use model::profile_image::{NewImage, Owner, Upload};
+use model::team::view::TeamView;
+use model::team::{NewTeam, Team};
+use model::user::reference::UserRef;
+use store::team::{self, membership};
+use wire::id::{TeamId, UserId};
 
 use crate::paths::image_writes;
 
@@ -51,10 +51,10 @@ pub async fn handle(
                 Some(own) => own.clone(),
                 None => app.store.user(&project.id, user).await?.ok_or(KnownError::UserNotFound)?.user,
             };
-            writes.push(memberships::joins(&project.id, user.id));
+            writes.push(membership::joins(&project.id, user.id));
             writes.extend(founding(&app, project, &team, &user, false)?);
         }
-        None => writes.push(teams::create(&project.id, &team)?),
+        None => writes.push(team::create(&project.id, &team)?),
     }
     writes.extend(image_writes(project, id, &image, old)?);
     match app.store.transact(writes).await {

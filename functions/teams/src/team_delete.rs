@@ -3,17 +3,17 @@
 //! A team of very many members is gone at once, and its memberships take longer: an answer of 503 then asks to send the request again. A
 //! worker ends what nobody asks for again.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::permission::System;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::teams::{limited_to, no_team, require};
-use shared::product_api::{Access, Client, Input};
-use shared::store::team_deletion::Deletion;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::literal::{SUCCESS, Success};
+use flows::teams::{limited_to, no_team, require};
+use model::permission::System;
+use store::team::deletion::Deletion;
 
 use crate::paths::TeamPath;
 

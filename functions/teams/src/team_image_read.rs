@@ -2,18 +2,18 @@
 //!
 //! It needs no credentials, for the reasons of [`users_functions::user_image_read`].
 
+use api::http::Route;
+use api::http::TableAction::GetItem;
+use api::product::Input;
+use api::product::input::{Ignored, Nothing};
 use axum::extract::State;
+use crypto::digest::Digest;
 use deserr::Deserr;
-use shared::App;
-use shared::crypto::digest::Digest;
-use shared::http::Route;
-use shared::http::TableAction::GetItem;
-use shared::model::id::{ProjectId, TeamId};
-use shared::product_api::Input;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
+use errors::{Error, KnownError};
+use flows::App;
 use users_functions::user_image_read::Picture;
 use utoipa::ToSchema;
+use wire::id::{ProjectId, TeamId};
 
 pub const ROUTE: Route = Route::get("teams-team-image-read", "/api/v1/projects/{project_id}/teams/{team_id}/images/{digest}")
     .summary("Reads a picture that was uploaded for a team or a member")

@@ -1,22 +1,22 @@
 //! `GET /api/v1/teams`: the teams of a user in the order in which it joined them; for a server all teams by the time of their creation, in
 //! pages.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, Pagination};
+use api::product::{Access, Client, Input, cursor};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::teams::limited_to;
+use model::team::view::TeamView;
+use model::user::reference::UserRef;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::id::{TeamId, UserId};
-use shared::model::team_view::TeamView;
-use shared::model::user_ref::UserRef;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Param};
-use shared::product_api::page::{self, Pagination};
-use shared::product_api::teams::limited_to;
-use shared::product_api::{Access, Client, Input, cursor};
-use shared::store::sharded::Listing;
+use store::sharded::Listing;
 use utoipa::ToSchema;
+use wire::id::{TeamId, UserId};
 
 pub const ROUTE: Route = Route::get("teams-team-list", "/api/v1/teams")
     .summary("Lists the teams of a user, or of the project")

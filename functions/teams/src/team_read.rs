@@ -1,12 +1,12 @@
 //! `GET /api/v1/teams/{team_id}`: a team, for its members and for servers.
 
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::team_view::TeamView;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::teams::enter;
-use shared::product_api::{Access, Client, Input};
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
+use errors::Error;
+use flows::teams::enter;
+use model::team::view::TeamView;
 
 use crate::paths::TeamPath;
 

@@ -1,18 +1,18 @@
 //! `PATCH /api/v1/teams/{team_id}`: changes a team. A client needs `$update_team`.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::permission::System;
-use shared::model::profile_image::{NewImage, Owner, Upload};
-use shared::model::team::TeamPatch;
-use shared::model::team_view::TeamView;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Nothing;
-use shared::product_api::teams::{enter, no_team};
-use shared::product_api::{Access, Client, Input};
-use shared::store::{self, teams};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::teams::{enter, no_team};
+use model::permission::System;
+use model::profile_image::{NewImage, Owner, Upload};
+use model::team::TeamPatch;
+use model::team::view::TeamView;
+use store::team;
 
 use crate::paths::{TeamPath, image_writes};
 
@@ -40,7 +40,7 @@ pub async fn handle(
         body.apply(&mut team);
         let old = image.apply(&mut team.profile_image_url, &mut team.uploaded_image);
         let images = image_writes(project, id, &image, old)?;
-        match app.store.transact([teams::replace(&project.id, &team, row.version)?].into_iter().chain(images)).await {
+        match app.store.transact([team::replace(&project.id, &team, row.version)?].into_iter().chain(images)).await {
             Ok(()) => return Ok(Json(TeamView::of(&team, access.level))),
             Err(store::Error::Conflict(_)) => row = app.store.team(&project.id, id).await?.ok_or_else(|| no_team(id))?,
             Err(error) => return Err(error.into()),

@@ -1,17 +1,17 @@
 //! `POST /api/v1/contact-channels/verify/check-code`: says whether a verification code would be accepted, without redeeming it. It counts
 //! an attempt.
 
+use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::Input;
+use api::product::code_access::{CodeAccess, VerificationCode};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::Error;
+use flows::App;
+use model::code::Code;
+use model::limit::Limit;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::code::Code;
-use shared::model::limit::Limit;
-use shared::product_api::Input;
-use shared::product_api::code_access::{CodeAccess, VerificationCode};
-use shared::product_api::error::Error;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-check-code", "/api/v1/contact-channels/verify/check-code")

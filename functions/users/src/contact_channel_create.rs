@@ -1,19 +1,19 @@
 //! `POST /api/v1/contact-channels`: adds an address to a user. One that a client adds for signing in signs in once it is verified, and
 //! whoever verifies it first has it; one that a server adds does at once.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Created, Named, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Created, Named, Route};
-use shared::model::channel::{ChannelType, ContactChannel, NewChannel};
-use shared::model::email::Email;
-use shared::model::id::ChannelId;
-use shared::model::user_ref::UserRef;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::read;
+use model::email::Email;
+use model::user::channel::{ChannelType, ContactChannel, NewChannel};
+use model::user::reference::UserRef;
 use utoipa::ToSchema;
+use wire::id::ChannelId;
 
 use crate::contact_channels::{change, check_verified};
 

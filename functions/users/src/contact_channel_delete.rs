@@ -1,12 +1,12 @@
 //! `DELETE /api/v1/contact-channels/{user_id}/{contact_channel_id}`: removes a contact channel. Its address is free for others at once.
 
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Input};
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::accounts::read;
+use flows::literal::{SUCCESS, Success};
 
 use crate::contact_channels::{ChannelPath, change};
 

@@ -1,17 +1,17 @@
 //! `GET /api/v1/contact-channels`: the contact channels of a user, in the order in which they were added.
 
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::Ignored;
+use api::product::{Access, Client, Input};
 use deserr::Deserr;
+use errors::Error;
+use flows::accounts::read;
+use model::user::channel::ContactChannel;
+use model::user::reference::UserRef;
 use serde::Serialize;
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::channel::ContactChannel;
-use shared::model::id::ChannelId;
-use shared::model::user_ref::UserRef;
-use shared::product_api::accounts::read;
-use shared::product_api::error::Error;
-use shared::product_api::input::Ignored;
-use shared::product_api::{Access, Client, Input};
 use utoipa::ToSchema;
+use wire::id::ChannelId;
 
 pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/contact-channels")
     .summary("Lists the contact channels of a user")

@@ -1,12 +1,12 @@
 //! `GET /api/v1/contact-channels/{user_id}/{contact_channel_id}`: one contact channel.
 
-use shared::http::TableAction::BatchGetItem;
-use shared::http::{Json, Named, Route};
-use shared::model::channel::ContactChannel;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Client, Input};
+use api::http::TableAction::BatchGetItem;
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::accounts::read;
+use model::user::channel::ContactChannel;
 
 use crate::contact_channels::ChannelPath;
 

@@ -4,22 +4,22 @@
 //! The link works whether or not the address was verified meanwhile, and whatever else became of the account: only when the account
 //! has changed hands, and so is the recipient's own, does it find nothing to remove.
 
+use api::http::Route;
+use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::client::Caller;
+use api::product::Input;
+use api::product::input::Ignored;
+use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
-use shared::App;
-use shared::http::Route;
-use shared::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::client::Caller;
-use shared::mail::code::RELEASE_PATH;
-use shared::mail::notice;
-use shared::model::limit::{Limit, Rule};
-use shared::product_api::Input;
-use shared::product_api::accounts::{With, change_read, redeemed};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Ignored;
-use shared::product_api::limits::by_secret;
-use shared::product_api::link_page::{LinkPage, LinkQuery};
-use shared::store::links::{self, Release};
-use shared::store::record;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::{With, change_read, redeemed};
+use flows::email::code::RELEASE_PATH;
+use flows::email::notice;
+use flows::limits::by_secret;
+use model::limit::{Limit, Rule};
+use store::link::{self, Release};
+use store::record;
 
 use crate::release_page::{done, find, nothing_to_release, used};
 
@@ -50,7 +50,7 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
         if user.channel(*channel_id).is_none_or(|channel| channel.value != *email) || !user.release(*channel_id) {
             return Err(gone.clone().into());
         }
-        let mut writes = vec![links::redeem::<Release>(&query.code)];
+        let mut writes = vec![link::redeem::<Release>(&query.code)];
         // Whoever has only addresses that nobody has proved would be told at the one that goes. Where the link was followed is nobody's
         // business who made the account.
         if user.channels.iter().any(|channel| channel.is_verified) {

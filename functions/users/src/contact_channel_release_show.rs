@@ -1,16 +1,16 @@
 //! `GET /api/v1/contact-channels/release-link`: asks whoever followed the "This wasn't me" link of a verification email. Nothing changes
 //! by it, as mail scanners follow links.
 
+use api::http::Route;
+use api::http::TableAction::GetItem;
+use api::http::client::Caller;
+use api::product::Input;
+use api::product::input::Ignored;
+use api::product::link_page::{LinkPage, LinkQuery, show};
 use axum::extract::State;
-use shared::App;
-use shared::http::Route;
-use shared::http::TableAction::GetItem;
-use shared::http::client::Caller;
-use shared::mail::code::RELEASE_PATH;
-use shared::product_api::Input;
-use shared::product_api::error::Error;
-use shared::product_api::input::Ignored;
-use shared::product_api::link_page::{LinkPage, LinkQuery, show};
+use errors::Error;
+use flows::App;
+use flows::email::code::RELEASE_PATH;
 
 use crate::release_page::{find, question, used};
 

@@ -1,20 +1,20 @@
 //! `POST /api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code`: mails a code that verifies the address.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::mail::code;
-use shared::model::limit::Limit;
-use shared::model::redirect::RedirectUrl;
-use shared::model::user::{Channel, User};
-use shared::product_api::accounts::read;
-use shared::product_api::bot_challenge::{Check, Presented};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Nothing;
-use shared::product_api::limits::recipient;
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Input};
-use shared::{App, guarded_body};
+use errors::{Error, KnownError};
+use flows::accounts::read;
+use flows::bot_challenge::{Check, Presented};
+use flows::email::code;
+use flows::limits::recipient;
+use flows::literal::{SUCCESS, Success};
+use flows::{App, guarded_body};
+use model::limit::Limit;
+use model::project::redirect::RedirectUrl;
+use model::user::{Channel, User};
 
 use crate::contact_channels::ChannelPath;
 

@@ -1,16 +1,16 @@
 //! `POST /api/v1/contact-channels/send-verification-code`: mails the signed-in user a code that verifies its primary address. SDKs name
 //! the address instead of its channel here.
 
+use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::email::Email;
-use shared::model::limit::Limit;
-use shared::model::redirect::RedirectUrl;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::literal::Success;
-use shared::product_api::{Access, Client, Input};
-use shared::{App, guarded_body};
+use errors::{Error, KnownError};
+use flows::literal::Success;
+use flows::{App, guarded_body};
+use model::email::Email;
+use model::limit::Limit;
+use model::project::redirect::RedirectUrl;
 
 use crate::contact_channel_send_code::send;
 

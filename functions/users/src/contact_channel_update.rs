@@ -1,16 +1,16 @@
 //! `PATCH /api/v1/contact-channels/{user_id}/{contact_channel_id}`: changes a contact channel. Another value has to be verified anew.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::channel::{ChannelPatch, ChannelType, ContactChannel};
-use shared::model::email::Email;
-use shared::product_api::accounts::read;
-use shared::product_api::bot_challenge::Check;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Client, Input};
-use shared::{App, guarded_body};
+use errors::{Error, KnownError};
+use flows::accounts::read;
+use flows::bot_challenge::Check;
+use flows::{App, guarded_body};
+use model::email::Email;
+use model::user::channel::{ChannelPatch, ChannelType, ContactChannel};
 
 use crate::contact_channels::{ChannelPath, change, check_verified};
 

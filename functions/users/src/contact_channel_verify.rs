@@ -2,19 +2,19 @@
 //! anybody the owner of an account: people open the email in another browser than the one they signed up in. Whoever has no such account
 //! releases the address by another link of the same email.
 
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::Input;
+use api::product::code_access::{CodeAccess, VerificationCode};
 use axum::extract::State;
 use deserr::Deserr;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::code::{Code, Purpose, Rejected};
-use shared::model::limit::Limit;
-use shared::product_api::Input;
-use shared::product_api::accounts::{With, redeemed, verify_read};
-use shared::product_api::code_access::{CodeAccess, VerificationCode};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::store::codes;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::{With, redeemed, verify_read};
+use flows::literal::{SUCCESS, Success};
+use model::code::{Code, Purpose, Rejected};
+use model::limit::Limit;
+use store::code;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-verify", "/api/v1/contact-channels/verify")
@@ -52,7 +52,7 @@ pub async fn handle(
         if !user.verify_email(&stored.email) {
             return Err(KnownError::ContactChannelNotFound.into());
         }
-        Ok(With(vec![codes::redeem(project, Purpose::VerifyEmail, &body.code)]))
+        Ok(With(vec![code::redeem(project, Purpose::VerifyEmail, &body.code)]))
     });
     redeemed(result.await)?;
     Ok(Json(SUCCESS))

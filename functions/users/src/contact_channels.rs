@@ -1,20 +1,20 @@
 //! What the operations on contact channels share: whose channels a request is about, and how a change of them is written.
 
+use api::http::Route;
+use api::product::Access;
 use deserr::Deserr;
-use shared::http::Route;
-use shared::level::Level;
-use shared::model::channel::Refused;
-use shared::model::email::Email;
-use shared::model::id::ChannelId;
-use shared::model::user::{MAX_CHANNELS, User};
-use shared::model::user_ref::UserRef;
-use shared::problem::Problems;
-use shared::product_api::Access;
-use shared::product_api::accounts::{With, change_as};
-use shared::product_api::error::{Error, KnownError};
-use shared::store::Write;
-use shared::store::users::UserRow;
+use errors::{Error, KnownError};
+use flows::accounts::{With, change_as};
+use model::email::Email;
+use model::user::channel::Refused;
+use model::user::reference::UserRef;
+use model::user::{MAX_CHANNELS, User};
+use store::Write;
+use store::user::UserRow;
 use utoipa::ToSchema;
+use wire::id::ChannelId;
+use wire::level::Level;
+use wire::problem::Problems;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

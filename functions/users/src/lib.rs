@@ -25,7 +25,7 @@ pub mod user_list;
 pub mod user_read;
 pub mod user_update;
 
-use shared::http::Register;
+use api::http::Register;
 
 /// The operations of this area.
 pub fn operations(register: &mut impl Register) {

@@ -2,19 +2,19 @@
 //!
 //! Users learn what happened and when, and where they or strangers were; of administrators and servers they learn that it was one.
 
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, Pagination};
+use api::product::{Access, Client, Input, cursor};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::Error;
+use flows::App;
 use jiff::Timestamp;
+use model::trail::view::Activity;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::trail_view::Activity;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Param};
-use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Client, Input, cursor};
-use shared::store::trail_list::TrailListing;
+use store::trail::list::TrailListing;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("users-me-activity", "/api/v1/users/me/activity")

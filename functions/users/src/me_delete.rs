@@ -1,15 +1,15 @@
 //! `DELETE /api/v1/users/me`: deletes the signed-in user. A client may do so when the project allows it.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
-use shared::http::{Json, Route};
-use shared::level::Level;
-use shared::product_api::accounts::delete;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits::ended_codes;
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::delete;
+use flows::limits::ended_codes;
+use flows::literal::{SUCCESS, Success};
+use wire::level::Level;
 
 pub const ROUTE: Route = Route::delete("users-me-delete", "/api/v1/users/me")
     .summary("Deletes the signed-in user")

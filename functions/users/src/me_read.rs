@@ -1,11 +1,11 @@
 //! `GET /api/v1/users/me`: the signed-in user.
 
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Named, Route};
-use shared::model::user_view::UserView;
-use shared::product_api::accounts::selected_team;
-use shared::product_api::error::Error;
-use shared::product_api::{Access, Client, Input};
+use api::http::TableAction::{BatchGetItem, GetItem};
+use api::http::{Json, Named, Route};
+use api::product::{Access, Client, Input};
+use errors::Error;
+use flows::accounts::selected_team;
+use model::user::view::UserView;
 
 pub const ROUTE: Route = Route::get("users-me-read", "/api/v1/users/me")
     .summary("Reads the signed-in user")

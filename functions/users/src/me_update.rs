@@ -1,13 +1,13 @@
 //! `PATCH /api/v1/users/me`: changes the signed-in user. A client sets what is the user's own to say; a server sets every field.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Route};
-use shared::model::user_input::CurrentUserBody;
-use shared::model::user_view::UserView;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::{Access, Client, Input};
+use errors::{Error, KnownError};
+use flows::App;
+use model::user::input::CurrentUserBody;
+use model::user::view::UserView;
 
 use crate::user_change::UserChange;
 

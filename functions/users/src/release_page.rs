@@ -1,12 +1,12 @@
 //! The pages behind the "This wasn't me" link of a verification email.
 
-use shared::App;
-use shared::http::client::Caller;
-use shared::http::escape_html;
-use shared::model::code::Code;
-use shared::product_api::error::Error;
-use shared::product_api::link_page::{self, LinkPage};
-use shared::store::links::{Link, Release};
+use api::http::client::Caller;
+use api::http::escape_html;
+use api::product::link_page::{self, LinkPage};
+use errors::Error;
+use flows::App;
+use model::code::Code;
+use store::link::{Link, Release};
 
 /// What the link of an email is for, or the page that says why it is for nothing.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Release>, LinkPage>, Error> {

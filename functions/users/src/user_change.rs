@@ -1,24 +1,25 @@
 //! What every operation that writes a user does with its input: checks it against the project, hashes, and makes a change that can be
 //! applied to the user as often as it takes.
 
-use shared::App;
-use shared::crypto::password::hash::Hash;
-use shared::http::change::Change;
-use shared::model::id::TeamId;
-use shared::model::password;
-use shared::model::profile_image::{NewImage, Owner, Upload};
-use shared::model::project::Project;
-use shared::model::team::Team;
-use shared::model::totp::Totp;
-use shared::model::user::{MAX_CHANNELS, User};
-use shared::model::user_input::UserInput;
-use shared::model::user_patch::{Refused, UserPatch};
-use shared::product_api::Access;
-use shared::product_api::accounts::{With, change_as, selected_team};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::teams::no_member;
-use shared::store::users::UserRow;
-use shared::store::{self, images, memberships};
+use api::product::Access;
+use crypto::password::hash::Hash;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::{With, change_as, selected_team};
+use flows::teams::no_member;
+use model::password;
+use model::profile_image::{NewImage, Owner, Upload};
+use model::project::Project;
+use model::team::Team;
+use model::user::input::UserInput;
+use model::user::patch::{Refused, UserPatch};
+use model::user::totp::Totp;
+use model::user::{MAX_CHANNELS, User};
+use store::profile_image;
+use store::team::membership;
+use store::user::UserRow;
+use wire::change::Change;
+use wire::id::TeamId;
 
 /// A change of a user that is checked and ready to be applied.
 pub(crate) struct UserChange {
@@ -61,13 +62,13 @@ impl UserChange {
             Refused::TooManyChannels => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
         })?;
         let old_image = old_image.filter(|old| user.uploaded_image.as_ref() != Some(old));
-        let delete = old_image.map(|old| images::delete(&project.id, user.id, &old));
+        let delete = old_image.map(|old| profile_image::delete(&project.id, user.id, &old));
         let upload = self.patch.image.upload.as_ref();
-        let put = upload.map(|(digest, upload)| images::put(&project.id, user.id, digest, upload)).transpose()?;
+        let put = upload.map(|(digest, upload)| profile_image::put(&project.id, user.id, digest, upload)).transpose()?;
         let mut with = With(delete.into_iter().chain(put).collect());
         if user.selected_team_id != old_team {
-            with.0.extend(old_team.map(|team| memberships::deselect(&project.id, team, user.id)));
-            user.selected_team_id.into_iter().for_each(|team| with.first(memberships::select(&project.id, team, user.id)));
+            with.0.extend(old_team.map(|team| membership::deselect(&project.id, team, user.id)));
+            user.selected_team_id.into_iter().for_each(|team| with.first(membership::select(&project.id, team, user.id)));
         }
         Ok(with)
     }

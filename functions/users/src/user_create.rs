@@ -1,16 +1,16 @@
 //! `POST /api/v1/users`: a server creates a user.
 
+use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::{Created, Route};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
-use shared::http::{Created, Route};
-use shared::model::user::User;
-use shared::model::user_input::{New, UserBody};
-use shared::model::user_view::ServerUser;
-use shared::product_api::accounts::create;
-use shared::product_api::error::Error;
-use shared::product_api::teams::welcome;
-use shared::product_api::{Access, Input, Server};
+use errors::Error;
+use flows::App;
+use flows::accounts::create;
+use flows::teams::welcome;
+use model::user::User;
+use model::user::input::{New, UserBody};
+use model::user::view::ServerUser;
 
 use crate::user_change::UserChange;
 

@@ -1,14 +1,14 @@
 //! `DELETE /api/v1/users/{user_id}`: a server deletes a user. Its addresses and accounts are free at once, and its sessions are over.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Input, Server};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
-use shared::http::{Json, Route};
-use shared::product_api::accounts::delete;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::literal::{SUCCESS, Success};
-use shared::product_api::{Access, Input, Server};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::delete;
+use flows::literal::{SUCCESS, Success};
 
 use crate::user_read::UserPath;
 

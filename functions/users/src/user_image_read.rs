@@ -3,20 +3,20 @@
 //! It needs no credentials: whoever has the address has read the user. The address has the digest of the image, so the answer may be
 //! cached; another picture has another address, and the old one is gone with the old picture.
 
+use api::http::TableAction::GetItem;
+use api::http::{Describe, Description, Route};
+use api::product::Input;
+use api::product::input::{Ignored, Nothing};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use crypto::digest::Digest;
 use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
 use http::{HeaderName, HeaderValue, header};
-use shared::App;
-use shared::crypto::digest::Digest;
-use shared::http::TableAction::GetItem;
-use shared::http::{Describe, Description, Route};
-use shared::model::id::{ProjectId, UserId};
-use shared::model::profile_image::Upload;
-use shared::product_api::Input;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
+use model::profile_image::Upload;
 use utoipa::ToSchema;
+use wire::id::{ProjectId, UserId};
 
 pub const ROUTE: Route = Route::get("users-user-image-read", "/api/v1/projects/{project_id}/users/{user_id}/images/{digest}")
     .summary("Reads the picture that a user uploaded")

@@ -5,25 +5,25 @@
 
 use std::collections::BTreeSet;
 
+use api::http::TableAction::{BatchGetItem, GetItem, Query};
+use api::http::{Json, Route};
+use api::product::input::{Ignored, Param};
+use api::product::page::{self, Pagination};
+use api::product::{Access, Input, Server, cursor};
 use axum::extract::State;
 use deserr::Deserr;
+use errors::Error;
+use flows::App;
+use model::project::Project;
+use model::user::filter::UserFilter;
+use model::user::view::ServerUser;
 use serde::Serialize;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, GetItem, Query};
-use shared::http::{Json, Route};
-use shared::model::id::TeamId;
-use shared::model::project::Project;
-use shared::model::user_filter::UserFilter;
-use shared::model::user_view::ServerUser;
-use shared::problem::Problems;
-use shared::product_api::error::Error;
-use shared::product_api::input::{Ignored, Param};
-use shared::product_api::page::{self, Pagination};
-use shared::product_api::{Access, Input, Server, cursor};
-use shared::store::sharded::Listing;
-use shared::store::user_list::UserPage;
-use shared::store::users::UserRow;
+use store::sharded::Listing;
+use store::user::UserRow;
+use store::user::list::UserPage;
 use utoipa::ToSchema;
+use wire::id::TeamId;
+use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::get("users-user-list", "/api/v1/users")
     .summary("Lists the users of the project")

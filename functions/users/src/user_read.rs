@@ -1,14 +1,14 @@
 //! `GET /api/v1/users/{user_id}`: a user, as a server reads it.
 
+use api::http::TableAction::{BatchGetItem, GetItem};
+use api::http::{Json, Named, Route};
+use api::product::input::{Ignored, Nothing};
+use api::product::{Access, Input, Server};
 use deserr::Deserr;
-use shared::http::TableAction::{BatchGetItem, GetItem};
-use shared::http::{Json, Named, Route};
-use shared::model::user_ref::UserRef;
-use shared::model::user_view::ServerUser;
-use shared::product_api::accounts::{read, selected_team};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::{Ignored, Nothing};
-use shared::product_api::{Access, Input, Server};
+use errors::{Error, KnownError};
+use flows::accounts::{read, selected_team};
+use model::user::reference::UserRef;
+use model::user::view::ServerUser;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("users-user-read", "/api/v1/users/{user_id}")

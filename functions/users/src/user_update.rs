@@ -1,15 +1,15 @@
 //! `PATCH /api/v1/users/{user_id}`: a server changes a user. A new password, or none any more, ends all its sessions.
 
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::{Json, Named, Route};
+use api::product::input::Nothing;
+use api::product::{Access, Input, Server};
 use axum::extract::State;
-use shared::App;
-use shared::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use shared::http::{Json, Named, Route};
-use shared::model::user_input::{Any, UserBody};
-use shared::model::user_view::ServerUser;
-use shared::product_api::accounts::read;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::input::Nothing;
-use shared::product_api::{Access, Input, Server};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::read;
+use model::user::input::{Any, UserBody};
+use model::user::view::ServerUser;
 
 use crate::user_change::UserChange;
 use crate::user_read::UserPath;

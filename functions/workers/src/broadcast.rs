@@ -1,8 +1,7 @@
 //! A broadcast becomes entries of the outbox, one transaction after another.
 
-use shared::App;
-use shared::model::id::{BroadcastId, ProjectId};
-use shared::store;
+use flows::App;
+use wire::id::{BroadcastId, ProjectId};
 
 use crate::fail_point::reached;
 

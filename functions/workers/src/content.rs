@@ -3,26 +3,27 @@
 
 use std::collections::{HashMap, HashSet};
 
+use email::render::{Context, Job, ProjectContext, Sources, UserContext};
+use email::sandbox;
+use flows::App;
+use flows::email::sealed;
 use futures_util::FutureExt as _;
 use futures_util::future::try_join_all;
-use shared::App;
-use shared::mail::render::{Context, Job, ProjectContext, Sources, UserContext};
-use shared::mail::{builtin, sandbox, sealed};
-use shared::model::code::Code;
-use shared::model::email::Email;
-use shared::model::id::{DocumentId, EmailId, ProjectId};
-use shared::model::mail_document::{DocumentKind, MailDocument};
-use shared::model::outbox::{Failure, OutboxEntry, Recipients};
-use shared::model::outbox_codes::Codes;
-use shared::model::outbox_work::Rendering;
-use shared::model::project::SendingProject;
-use shared::model::theme::{DEFAULT_THEME, Theme};
-use shared::model::user::User;
-use shared::store::links::{Link, Unsubscribe};
-use shared::store::mail_documents::{DocumentRow, document_key};
-use shared::store::outbox::OutboxRow;
-use shared::store::{self, Key};
+use model::code::Code;
+use model::document::theme::{DEFAULT_THEME, Theme};
+use model::document::{DocumentKind, MailDocument, builtin};
+use model::email::Email;
+use model::outbox::codes::Codes;
+use model::outbox::work::Rendering;
+use model::outbox::{Failure, OutboxEntry, Recipients};
+use model::project::SendingProject;
+use model::user::User;
+use store::Key;
+use store::document::{DocumentRow, document_key};
+use store::link::{Link, Unsubscribe};
+use store::outbox::OutboxRow;
 use uuid::Uuid;
+use wire::id::{DocumentId, EmailId, ProjectId};
 
 use crate::parties::Parties;
 

@@ -4,13 +4,12 @@
 
 use std::time::Duration;
 
+use flows::App;
 use jiff::SignedDuration;
-use shared::App;
-use shared::store;
-use shared::store::accounts::Outcome;
-use shared::store::endings::{Ended, Ending};
-use shared::store::project_deletion::{LATE_WRITES, Purge};
-use shared::store::team_deletion::Deletion;
+use store::deletions::{Ended, Ending};
+use store::project::deletion::{LATE_WRITES, Purge};
+use store::team::deletion::Deletion;
+use store::user::account::Outcome;
 use tokio::time::Instant;
 
 /// How long a team or a user is left to the request that began the deletion, which may be sent again. A project's only begins it.

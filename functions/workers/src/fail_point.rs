@@ -9,7 +9,7 @@ pub(crate) fn reached(place: &str, mails: usize) {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     static STOP: LazyLock<Option<(String, usize)>> = LazyLock::new(|| {
-        let text = shared::environment::variable("GATELET_STOP_AT")?;
+        let text = wire::environment::variable("GATELET_STOP_AT")?;
         let (place, count) = text.split_once(':')?;
         Some((place.to_owned(), count.parse().ok()?))
     });

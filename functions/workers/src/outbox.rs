@@ -1,25 +1,25 @@
 //! One step of the outbox: everything that is due moves on as far as it can. What is due is prepared, until it
 //! stands in its project's queue; then each queue is served as far as its project's quota goes.
 
+use crypto::seal;
+use email::send::{Mail, Mailer, Sender, Server};
+use flows::App;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
-use shared::clock::Millis;
-use shared::crypto::seal;
-use shared::mail::send::{Mail, Mailer, Sender, Server};
-use shared::model::email::Email;
-use shared::model::id::ProjectId;
-use shared::model::mail_server::{Login, MailServer};
-use shared::model::outbox::{Failure, OutboxEntry, Recipients, SkippedReason, Stage};
-use shared::model::outbox_work::Outcome;
-use shared::model::project::SendingProject;
-use shared::model::user::User;
-use shared::store::outbox::OutboxRow;
-use shared::store::outbox_moves::{AT_ONCE, parts};
-use shared::store::outbox_transition::OutboxMove;
-use shared::store::outbox_work::{Due, Queue};
-use shared::{App, store};
+use model::email::Email;
+use model::outbox::work::Outcome;
+use model::outbox::{Failure, OutboxEntry, Recipients, SkippedReason, Stage};
+use model::project::SendingProject;
+use model::project::mail_server::{Login, MailServer};
+use model::user::User;
+use store::outbox::OutboxRow;
+use store::outbox::moves::{AT_ONCE, parts};
+use store::outbox::transition::OutboxMove;
+use store::outbox::work::{Due, Queue};
+use wire::clock::Millis;
+use wire::id::ProjectId;
 
 use crate::broadcast;
 use crate::content::{self, Letter, Opened};

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use shared::App;
-use shared::model::id::{ProjectId, UserId};
-use shared::model::project::SendingProject;
-use shared::model::user::User;
-use shared::store;
-use shared::store::outbox::OutboxRow;
+use flows::App;
+use model::project::SendingProject;
+use model::user::User;
+use store::outbox::OutboxRow;
+use wire::id::{ProjectId, UserId};
 
 /// The projects and users of some entries, as they were a moment ago.
 #[derive(Default)]

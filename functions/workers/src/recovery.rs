@@ -4,15 +4,15 @@
 //! data to itself and its own inbox to ask: an email that is there was sent, and one that is not has not left. Only a project's own mail
 //! server cannot be asked, so there the outcome stays unknown, and the email is not sent again.
 
+use flows::App;
 use jiff::SignedDuration;
-use shared::clock::{Millis, after};
-use shared::model::id::EmailId;
-use shared::model::outbox::{Failure, SENDING_LEASE, Stage};
-use shared::model::outbox_work::Outcome;
-use shared::store::outbox::OutboxRow;
-use shared::store::outbox_moves::parts;
-use shared::store::outbox_transition::OutboxMove;
-use shared::{App, store};
+use model::outbox::work::Outcome;
+use model::outbox::{Failure, SENDING_LEASE, Stage};
+use store::outbox::OutboxRow;
+use store::outbox::moves::parts;
+use store::outbox::transition::OutboxMove;
+use wire::clock::{Millis, after};
+use wire::id::EmailId;
 
 use crate::parties::Parties;
 

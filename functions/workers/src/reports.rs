@@ -1,16 +1,16 @@
 //! What SES reports of mails, as EventBridge brings it: entries of the outbox move on by it.
 //!
 //! A report is found to belong to an attempt by the tags of its mail. Reports come late, in any order, and more than once: an entry takes
-//! from each what is new ([`shared::model::outbox_reports`]).
+//! from each what is new ([`model::outbox::reports`]).
 
+use email::send::tags;
+use flows::App;
 use jiff::Timestamp;
+use model::outbox::report::Report;
+use model::outbox::status::ReportKind;
 use serde_json::Value;
-use shared::mail::send::tags;
-use shared::model::id::{EmailId, ProjectId};
-use shared::model::outbox_report::Report;
-use shared::model::outbox_status::ReportKind;
-use shared::store::outbox_transition::OutboxMove;
-use shared::{App, store};
+use store::outbox::transition::OutboxMove;
+use wire::id::{EmailId, ProjectId};
 
 /// How often a report is tried on an entry that others move at the same time.
 const TRIES: u32 = 10;

@@ -1,21 +1,21 @@
-//! Links the entries of a project's trail, after they were written ([`shared::model::trail_chain`]).
+//! Links the entries of a project's trail, after they were written ([`model::trail::chain`]).
 //!
 //! A step is run by whoever knows that there may be entries: the table's stream on AWS, a task in the gateway. Nothing runs while nothing is
 //! written. What a step does not come to, the next one does: it goes on from the last link, whoever wrote that.
 
 use std::collections::{BTreeSet, HashMap};
 
+use crypto::trail_keys::TrailKeys;
+use flows::App;
 use jiff::Timestamp;
 use jiff::civil::Date;
+use model::trail::chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
+use model::trail::retention::longest_retention;
 use serde_json::Value;
-use shared::clock::after;
-use shared::crypto::trail_keys::TrailKeys;
-use shared::model::id::ProjectId;
-use shared::model::trail_chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
-use shared::model::trail_retention::longest_retention;
-use shared::store::trail::day;
-use shared::store::trail_chain::{earlier, position_before, project_of, time_of};
-use shared::{App, store};
+use store::trail::chain::{earlier, position_before, project_of, time_of};
+use store::trail::day;
+use wire::clock::after;
+use wire::id::ProjectId;
 
 use crate::fail_point::reached;
 

@@ -18,17 +18,17 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
-use shared::App;
-use shared::clock::Clock;
-use shared::crypto::deployment_secret::DeploymentSecret;
-use shared::crypto::password::hash::Hasher;
-use shared::crypto::seal::Sealer;
-use shared::entropy::Entropy;
-use shared::environment::variable;
-use shared::model::limit::Limits;
-use shared::model::project::Project;
-use shared::settings::{self, Settings, base_url, deployment_secret};
-use shared::store::{Store, record};
+use crypto::deployment_secret::DeploymentSecret;
+use crypto::password::hash::Hasher;
+use crypto::seal::Sealer;
+use flows::App;
+use model::limit::Limits;
+use model::project::Project;
+use settings::{Settings, base_url, deployment_secret};
+use store::{Store, record};
+use wire::clock::Clock;
+use wire::entropy::Entropy;
+use wire::environment::variable;
 
 use crate::aws::Aws;
 use crate::data::Data;

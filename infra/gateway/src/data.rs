@@ -8,10 +8,10 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use crypto::deployment_secret::DeploymentSecret;
 use secrecy::ExposeSecret as _;
-use shared::crypto::deployment_secret::DeploymentSecret;
-use shared::entropy::Entropy;
-use shared::settings::deployment_secret;
+use settings::deployment_secret;
+use wire::entropy::Entropy;
 
 use crate::damage::Damage;
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use aws::{Endpoint, Service};
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
 use aws_sdk_dynamodb::operation::update_table::UpdateTableInput;
 use aws_sdk_dynamodb::types::{StreamSpecification, StreamViewType};
@@ -19,11 +20,11 @@ use bytes::Bytes;
 use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::de::DeserializeOwned;
-use shared::aws::{Endpoint, Service};
-use shared::entropy::Entropy;
-use shared::model::id::ProjectId;
-use shared::store::{Store, table, trail_chain};
+use store::trail::chain;
+use store::{Store, table};
 use tokio::sync::Notify;
+use wire::entropy::Entropy;
+use wire::id::ProjectId;
 
 use crate::commits::Commits;
 use crate::damage::{self, Damage};
@@ -90,7 +91,7 @@ pub enum Error {
     #[error(transparent)]
     Damaged(#[from] Damage),
     #[error("the table cannot be created: {0}")]
-    Table(#[from] shared::store::Error),
+    Table(#[from] store::Error),
 }
 
 impl Engine {
@@ -126,8 +127,8 @@ impl Engine {
     ///
     /// The connector wakes the worker of this process, so nobody reads the stream here, and the engine looks through all records of the
     /// last day at each write.
-    pub async fn stream(&self, enabled: bool) -> Result<bool, shared::store::Error> {
-        let refused = |error: String| shared::store::Error::Refused(error);
+    pub async fn stream(&self, enabled: bool) -> Result<bool, store::Error> {
+        let refused = |error: String| store::Error::Refused(error);
         let client = self.store.client();
         let table = client.call(DescribeTableInput::builder().table_name(TABLE)).await.map_err(|error| refused(format!("{error:?}")))?;
         let is_enabled = table.table.and_then(|table| table.stream_specification).is_some_and(|stream| stream.stream_enabled);
@@ -180,8 +181,8 @@ impl Engine {
     }
 
     /// Deletes what has expired, page by page so that requests need not wait; says how many items.
-    pub async fn expire(&self) -> Result<usize, shared::store::Error> {
-        let (database, refused) = (self.database.clone(), shared::store::Error::Refused);
+    pub async fn expire(&self) -> Result<usize, store::Error> {
+        let (database, refused) = (self.database.clone(), store::Error::Refused);
         let deleted = tokio::task::spawn_blocking(move || database.sweep_ttl()).await.map_err(|error| refused(error.to_string()))?;
         deleted.map_err(|error| refused(error.to_string()))
     }
@@ -291,7 +292,7 @@ fn trails_of(operation: &str, body: &[u8]) -> BTreeSet<ProjectId> {
         return BTreeSet::new();
     }
     let text = String::from_utf8_lossy(body);
-    text.split('"').filter(|text| text.starts_with("P#")).filter_map(trail_chain::project_of).collect()
+    text.split('"').filter(|text| text.starts_with("P#")).filter_map(chain::project_of).collect()
 }
 
 fn asking_for_capacity(body: &[u8]) -> Result<Vec<u8>, ConnectorError> {

@@ -6,17 +6,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
+use api::product::access::NO_KEY;
 use jiff::Timestamp;
+use model::project::key_set::NewKeys;
+use model::project::{KeyKind, Project, ProjectConfig};
 use secrecy::{ExposeSecret as _, SecretString};
-use shared::clock::Clock;
-use shared::entropy::Entropy;
-use shared::environment::variable;
-use shared::model::id::ProjectId;
-use shared::model::key_set::NewKeys;
-use shared::model::project::{KeyKind, Project, ProjectConfig};
-use shared::product_api::access::NO_KEY;
-use shared::store::projects::ProjectRow;
-use shared::store::{Store, key_sets, record};
+use store::project::{ProjectRow, key_set};
+use store::{Store, record};
+use wire::clock::Clock;
+use wire::entropy::Entropy;
+use wire::environment::variable;
+use wire::id::ProjectId;
 
 use crate::data::write_private;
 use crate::pages::PageKey;
@@ -160,7 +160,7 @@ impl Keys {
         }
         if !missing.is_empty() {
             let keys = NewKeys::of(entropy, missing, "Added by the command line".to_owned(), now);
-            let add = store.transact(key_sets::create(&self.project_id, &keys)?);
+            let add = store.transact(key_set::create(&self.project_id, &keys)?);
             record::by_system("gateway-key-add", &project, Vec::new(), clock, entropy, add).await?;
         }
         Ok(false)

@@ -4,7 +4,7 @@ use clap::Parser as _;
 use gateway::cli::Cli;
 
 fn main() -> std::process::ExitCode {
-    shared::mail::sandbox::install();
+    email::sandbox::install();
     run()
 }
 

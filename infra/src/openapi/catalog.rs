@@ -1,8 +1,8 @@
 //! Every code of both interfaces with its status: the part of the documentation that errors link to.
 
+use api::content::Problem;
+use errors::KnownError;
 use serde::Serialize;
-use shared::content_api::Problem;
-use shared::product_api::error::KnownError;
 
 /// A code as a reader looks it up.
 #[derive(Debug, Serialize)]

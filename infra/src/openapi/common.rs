@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use api::content::Problem;
+use api::http::{Interface, Verb};
+use errors::KnownError;
 use http::StatusCode;
-use shared::content_api::Problem;
-use shared::http::{Interface, Verb};
-use shared::level::Level;
-use shared::product_api::error::KnownError;
+use wire::level::Level;
 
 use crate::Operation;
 

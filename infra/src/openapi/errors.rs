@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use shared::content_api::Problem;
-use shared::http::{Interface, Route};
-use shared::product_api::error::KnownError;
-use shared::product_api::oauth_error::OauthErrorCode;
+use api::content::Problem;
+use api::http::{Interface, Route};
+use api::product::oauth_error::OauthErrorCode;
+use errors::KnownError;
 use strum::VariantNames as _;
 use utoipa::openapi::schema::{AdditionalProperties, Type};
 use utoipa::openapi::{KnownFormat, ObjectBuilder, Ref, RefOr, Schema, SchemaFormat};

@@ -16,6 +16,8 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use api::http::Verb;
+use schemas::Schemas;
 use serde_json::Value;
 use utoipa::openapi::info::{InfoBuilder, LicenseBuilder};
 use utoipa::openapi::path::{HttpMethod, PathsBuilder};
@@ -24,8 +26,6 @@ use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder, PathItem};
 
 use crate::{Operation, operations};
-use schemas::Schemas;
-use shared::http::Verb;
 
 const DESCRIPTION: &str = "Two interfaces of one service: public content (interface A: apps, posts, the site; no credentials) and the \
     product API (interface B: users, sign-in, sessions, mails, the project itself).\n\nRequests of interface B say who asks by headers; \

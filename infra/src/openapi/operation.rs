@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use api::http::describe::Described;
+use api::http::{Interface, Route};
 use http::StatusCode;
-use shared::http::describe::Described;
-use shared::http::{Interface, Route};
-use shared::level::Level;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
@@ -13,6 +12,7 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{Object, Type};
 use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::{Content, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema};
+use wire::level::Level;
 
 use super::schemas::Schemas;
 use super::{common, errors, security};

@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use shared::http::describe::Described;
+use api::http::Interface;
+use api::http::describe::Described;
 use utoipa::openapi::{Ref, RefOr, Schema};
 
 use super::{closed, errors};
 use crate::Operation;
-use shared::http::Interface;
 
 #[derive(Default)]
 pub(super) struct Schemas {

@@ -1,8 +1,8 @@
 //! Who asks: the headers of interface B as security schemes, and which of them an access level needs.
 
-use shared::level::Level;
 use utoipa::openapi::SecurityRequirement;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
+use wire::level::Level;
 
 /// A header that proves something.
 pub(super) struct Scheme {

@@ -1,16 +1,16 @@
 //! The document of operations made up for it: one of each kind.
 
+use api::content::Data;
+use api::http::describe::Described;
+use api::http::{Describe, Description, Json, Route};
+use api::product::{Access, Client, Input, Server};
 use axum::extract::State;
 use axum::response::Response;
+use flows::App;
 use http::HeaderMap;
+use model::content;
+use model::outbox::patch::OutboxPatch;
 use serde_json::{Value, json};
-use shared::App;
-use shared::content_api::Data;
-use shared::http::describe::Described;
-use shared::http::{Describe, Description, Json, Route};
-use shared::model::content;
-use shared::model::outbox_patch::OutboxPatch;
-use shared::product_api::{Access, Client, Input, Server};
 use utoipa::ToSchema;
 
 use super::document_of;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use crypto::digest::Digest;
 use minijinja::{Error, ErrorKind};
-use shared::crypto::digest::Digest;
 
 /// A file with its name, media type and content.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +18,8 @@ const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Functions have the tokens and the icon too, for the page behind a link of an email, and nothing of this crate.
-const ICON: &str = include_str!("../../../shared/src/http/icon.svg");
-const STYLE: &str = concat!(include_str!("../../../shared/src/http/tokens.css"), include_str!("../../pages/style.css"));
+const ICON: &str = include_str!("../../../shared/api/src/http/icon.svg");
+const STYLE: &str = concat!(include_str!("../../../shared/api/src/http/tokens.css"), include_str!("../../pages/style.css"));
 
 macro_rules! assets {
     ($($name:literal is $media_type:expr),* $(,)?) => {

@@ -1,8 +1,8 @@
 //! The page that explains every error code, each at the anchor of its code: errors link to it.
 
+use errors::KnownError;
 use http::StatusCode;
 use serde::Serialize;
-use shared::product_api::error::KnownError;
 
 use super::{Frame, documents};
 use crate::openapi::catalog::{self, CodeEntry};

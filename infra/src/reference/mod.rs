@@ -9,12 +9,12 @@ mod view;
 
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::pages::Frame;
+use view::{Area, Operation, Scheme};
 
 pub use example::answer as example_answer;
 pub use fields::undescribed;
-use view::{Area, Operation, Scheme};
+
+use crate::pages::Frame;
 
 /// The entry of the navigation that it belongs to.
 const HERE: &str = "/docs/api";

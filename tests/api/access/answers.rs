@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use api::http::log;
+use errors::KnownError;
 use serde_json::json;
-use shared::http::log;
-use shared::product_api::error::KnownError;
 use support::{KeptLog, TestApp};
 
 use super::{ADMIN, CLIENT, SERVER};

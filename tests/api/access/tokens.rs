@@ -2,18 +2,18 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use crypto::password::hash::Hasher;
+use flows::App;
 use jiff::SignedDuration;
+use model::project::ProjectConfig;
+use model::session::token::Subject;
 use p256::elliptic_curve::sec1::ToSec1Point as _;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use ring::{hkdf, hmac};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use shared::App;
-use shared::crypto::password::hash::Hasher;
-use shared::model::project::ProjectConfig;
-use shared::model::token::Subject;
-use shared::settings::Settings;
+use settings::Settings;
 use support::{SignedIn, TestApp};
 
 use super::CLIENT;

@@ -5,13 +5,6 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use serde_json::json;
-use shared::model::limit::Limits;
-use support::{Answer, Items, Snapshot, TestApp};
-
-use super::code_world::{Base, Event, KINDS, Kind, Known, ME, World, opens};
-use crate::auth::assert_error;
-
 use Event::{
     AddressAdded, AddressNoLongerSignsIn, AddressRemoved, AddressReplaced, AddressVerified, Anonymous, AuthenticatorRemoved,
     AuthenticatorSet, CreatorProves, Deleted, EmailCodesOff, EveryoneOut, EveryoneOutByServer, FirstPassword, NameChanged, NoLongerPrimary,
@@ -21,6 +14,12 @@ use Event::{
 };
 use Fate::{Alive as A, Dead as D, Refused as R};
 use Kind::{Attempt, Authorization, Invitation, NotMe, Release, Reset, SignInLink, SignInTyped, Unsubscribe, Verification};
+use model::limit::Limits;
+use serde_json::json;
+use support::{Answer, Items, Snapshot, TestApp};
+
+use super::code_world::{Base, Event, KINDS, Kind, Known, ME, World, opens};
+use crate::auth::assert_error;
 
 /// What becomes of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

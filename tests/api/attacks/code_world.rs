@@ -3,6 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use Event::{
+    AddressAdded, AddressNoLongerSignsIn, AddressRemoved, AddressReplaced, AddressVerified, Anonymous, AuthenticatorRemoved,
+    AuthenticatorSet, CreatorProves, Deleted, EmailCodesOff, EveryoneOut, EveryoneOutByServer, FirstPassword, NameChanged, NoLongerPrimary,
+    NotMePressed, Nothing, OwnAddressRemoved, PasswordRemovedByServer, PasswordReset, PasswordSetByServer, PasswordUpdated,
+    PrimaryReplacedByServer, ProviderProves, ProviderShut, ProviderUnlinked, Released, ResetProves, Restricted, SessionEndedByServer,
+    SignInProves, SignedOut,
+};
+use Kind::{Attempt, Authorization, Invitation, NotMe, Release, Reset, SignInLink, SignInTyped, Unsubscribe, Verification};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -14,15 +22,6 @@ use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 use crate::emails::send;
 use crate::stored;
-
-use Event::{
-    AddressAdded, AddressNoLongerSignsIn, AddressRemoved, AddressReplaced, AddressVerified, Anonymous, AuthenticatorRemoved,
-    AuthenticatorSet, CreatorProves, Deleted, EmailCodesOff, EveryoneOut, EveryoneOutByServer, FirstPassword, NameChanged, NoLongerPrimary,
-    NotMePressed, Nothing, OwnAddressRemoved, PasswordRemovedByServer, PasswordReset, PasswordSetByServer, PasswordUpdated,
-    PrimaryReplacedByServer, ProviderProves, ProviderShut, ProviderUnlinked, Released, ResetProves, Restricted, SessionEndedByServer,
-    SignInProves, SignedOut,
-};
-use Kind::{Attempt, Authorization, Invitation, NotMe, Release, Reset, SignInLink, SignInTyped, Unsubscribe, Verification};
 
 /// Between two changes, so that the emails about them have an order.
 const TICK: SignedDuration = SignedDuration::from_secs(1);

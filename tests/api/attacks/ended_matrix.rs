@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use api::http::{Interface, Verb};
 use http::HeaderValue;
 use infra::{Operation, operations};
+use model::limit::Limits;
 use serde_json::{Value, json};
-use shared::http::{Interface, Verb};
-use shared::model::id::{ProjectId, UserId};
-use shared::model::limit::Limits;
-use shared::store::users;
+use store::user;
 use support::{Answer, Caller};
+use wire::id::{ProjectId, UserId};
 
 use super::{NEW, PASSWORD};
 use crate::auth::assert_error;
@@ -121,7 +121,7 @@ async fn make_anonymous(world: &World, id: &str) {
     let (store, project) = (&world.app.app.store, ProjectId::parse(PROJECT).unwrap());
     let mut row = store.user(&project, UserId::parse(id).unwrap()).await.unwrap().unwrap();
     row.user.is_anonymous = true;
-    store.write(users::replace(&project, &row.user, row.version).unwrap()).await.unwrap();
+    store.write(user::replace(&project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
 /// Sends the event of an operation with the access token that it has, or else this one.

@@ -1,6 +1,8 @@
 //! First proof of an address, by every way of proving one, of an account that had each single thing before: nothing of it opens the account
 //! afterwards, the proving way does, and the address is told. Accounts that had everything at once are in [`super::first_proof`].
 
+use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
+use Proof::{Provided, Reset, SignInLink, SignInTyped};
 use serde_json::{Value, json};
 use support::provider::Provider;
 use support::{SignedIn, TestApp};
@@ -8,9 +10,6 @@ use support::{SignedIn, TestApp};
 use super::{CALLBACK, NEW, PASSWORD, added, addresses, otp_sign_in, password_sign_in, reset, reset_code, user, verification_code, verify};
 use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, exchange, flow, parameter};
-
-use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
-use Proof::{Provided, Reset, SignInLink, SignInTyped};
 
 const ADA: &str = "ada@example.com";
 const EVE: &str = "eve@example.com";

@@ -2,13 +2,12 @@
 //! it is used, and not by switching off the way of proving.
 
 use jiff::SignedDuration;
+use model::limit::Limits;
 use serde_json::json;
-use shared::model::limit::Limits;
 use support::{Answer, SignedIn, TestApp};
 
 use super::{CHANNELS, NEW, PASSWORD, change, otp_sign_in, reset, reset_code, user};
-use crate::auth::assert_error;
-use crate::auth::oauth_callback;
+use crate::auth::{assert_error, oauth_callback};
 
 const ADA: &str = "ada@example.com";
 const ME: &str = "/api/v1/users/me";

@@ -2,8 +2,8 @@
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
+use model::user::standing::Standing;
 use serde_json::json;
-use shared::model::standing::Standing;
 use support::{SignedIn, TestApp};
 
 use super::{NEW, add, added, addresses, otp_sign_in, reset, reset_code, user, verification_code, verify};

@@ -5,17 +5,16 @@ use std::pin::Pin;
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
+use email::send::{Mail, Mailer};
+use flows::email::sealed;
 use jiff::SignedDuration;
+use model::outbox::work::Outcome;
+use model::outbox::{Failure, OutboxEntry};
 use serde_json::{Value, json};
-use shared::mail::sealed;
-use shared::mail::send::{Mail, Mailer};
-use shared::model::id::EmailId;
-use shared::model::outbox::Failure;
-use shared::model::outbox::OutboxEntry;
-use shared::model::outbox_work::Outcome;
-use shared::store::outbox::OutboxRow;
+use store::outbox::OutboxRow;
 use support::{Answer, TestApp};
 use uuid::Uuid;
+use wire::id::EmailId;
 
 use super::{CALLBACK, NEW, PASSWORD, otp_sign_in, reset, verify};
 use crate::emails::{HOUR, OUTBOX, path, read, work};

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use api::http::Interface;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use crypto::password::hash::Hasher;
 use infra::operations;
 use jiff::SignedDuration;
+use model::limit::Limits;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use shared::crypto::password::hash::Hasher;
-use shared::http::Interface;
-use shared::model::id::UserId;
-use shared::model::limit::Limits;
 use support::{SignedIn, TestApp, authenticator_code, refused};
+use wire::id::UserId;
 
 use super::{NEW, PASSWORD, password_sign_in, reset, reset_code};
 use crate::auth::assert_error;

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::operation::put_item::PutItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
+use crypto::trail_keys::TrailKeys;
 use jiff::SignedDuration;
+use model::trail::check::{DayReport, Expected, Problem};
 use serde_json::json;
-use shared::crypto::trail_keys::TrailKeys;
-use shared::model::id::ProjectId;
-use shared::model::trail_check::{DayReport, Expected, Problem};
-use shared::store::Item;
-use shared::store::trail_check::TrailReport;
+use store::Item;
+use store::trail::check::TrailReport;
 use support::{Fault, SignedIn, TestApp};
+use wire::id::ProjectId;
 
 use super::{DAY, rename, wrong_password};
 
@@ -193,7 +193,7 @@ async fn an_entry_that_is_added_to_the_past_is_named_and_never_linked() {
     // One of the future is neither linked, nor does it keep others from being.
     let mut added = model.clone();
     let ahead = app.now().checked_add(SignedDuration::from_hours(6)).unwrap();
-    added.insert("pk".to_owned(), text(&format!("P#{}#TRAIL#{}", app.project_id(), shared::store::trail::day(ahead))));
+    added.insert("pk".to_owned(), text(&format!("P#{}#TRAIL#{}", app.project_id(), store::trail::day(ahead))));
     added.insert("sk".to_owned(), text(&format!("{:015}#019b7a2c-0000-7000-8000-000000000002", ahead.as_millisecond())));
     put(&app, added).await;
     app.advance(SignedDuration::from_hours(1));

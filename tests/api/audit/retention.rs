@@ -2,8 +2,8 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use shared::clock::Clock;
 use support::TestApp;
+use wire::clock::Clock;
 
 use super::{DAY, assert_error, entries, rename};
 

@@ -1,9 +1,9 @@
 //! Links after the deployment secret was replaced.
 
-use shared::crypto::deployment_secret::DeploymentSecret;
-use shared::crypto::trail_keys::TrailKeys;
-use shared::model::trail_check::Problem;
-use shared::store::reseal::Resealed;
+use crypto::deployment_secret::DeploymentSecret;
+use crypto::trail_keys::TrailKeys;
+use model::trail::check::Problem;
+use store::reseal::Resealed;
 use support::TestApp;
 
 use super::chain::check;

@@ -146,6 +146,6 @@ async fn each_provider_of_the_catalog_signs_a_user_up() {
 #[test]
 fn no_provider_of_the_catalog_is_left_out() {
     let tested: BTreeSet<&str> = cases().into_iter().map(|case| case.0).collect();
-    let known: BTreeSet<&str> = shared::oauth::catalog::ids().collect();
+    let known: BTreeSet<&str> = model::provider::catalog::ids().collect();
     assert_eq!(tested, known);
 }

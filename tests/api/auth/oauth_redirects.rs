@@ -1,8 +1,8 @@
 //! Open redirects: no way of writing a URL gets a user, a code or an error anywhere but to a trusted domain; neither at the start of a
 //! flow nor at its end, when what was trusted may be so no longer.
 
+use model::project::redirect::RedirectUrl;
 use serde_json::json;
-use shared::model::redirect::RedirectUrl;
 use support::TestApp;
 use support::provider::Provider;
 

@@ -1,11 +1,11 @@
 //! A hundred wrong passwords in a row, in however many days, close an account to passwords.
 
 use jiff::SignedDuration;
+use model::limit::{Limits, Rate, Rule};
+use model::user::User;
 use serde_json::{Value, json};
-use shared::model::id::UserId;
-use shared::model::limit::{Limits, Rate, Rule};
-use shared::model::user::User;
 use support::{Answer, SignedIn, TestApp};
+use wire::id::UserId;
 
 use super::assert_error;
 use super::oauth_callback::{TOKEN, ada, exchange_of, flow, parameter, start};

@@ -1,11 +1,11 @@
 //! Which passwords may be chosen, and which forms of one password are the same.
 
+use crypto::password::hash::Hash;
+use model::user::User;
 use serde_json::{Value, json};
-use shared::crypto::password::hash::Hash;
-use shared::model::id::UserId;
-use shared::model::user::User;
-use shared::store::users;
+use store::user;
 use support::{Answer, SignedIn, TestApp};
+use wire::id::UserId;
 
 use super::assert_error;
 
@@ -47,7 +47,7 @@ async fn give_hash(app: &TestApp, user: &SignedIn, hash: &Value) {
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
     let hash: Hash = serde_json::from_value(hash.clone()).unwrap();
     let user = User { password: Some(hash), ..row.user };
-    app.app.store.write(users::replace(project, &user, row.version).unwrap()).await.unwrap();
+    app.app.store.write(user::replace(project, &user, row.version).unwrap()).await.unwrap();
 }
 
 async fn stored_hash(app: &TestApp, user: &SignedIn) -> Value {

@@ -2,15 +2,15 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use crypto::deployment_secret::DeploymentSecret;
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
-use shared::crypto::deployment_secret::DeploymentSecret;
-use shared::model::id::UserId;
-use shared::store::Item;
-use shared::store::accounts::Outcome;
-use shared::store::reseal::Resealed;
+use store::Item;
+use store::reseal::Resealed;
+use store::user::account::Outcome;
 use support::TestApp;
+use wire::id::UserId;
 
 use super::mfa_sign_in::{attempt, now_code, user_with_app};
 use super::oauth_callback::{ada, sign_in, start};

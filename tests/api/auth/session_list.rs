@@ -138,7 +138,7 @@ async fn ending_all_sessions_but_one_leaves_that_one_listed() {
     let (old, kept) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
     let list = app.signed_in(&kept).get(PATH).await.json();
     let current = items(&list).iter().find(|session| session["is_current_session"] == true).unwrap();
-    let id = shared::model::id::SessionId::parse(current["id"].as_str().unwrap()).unwrap();
+    let id = wire::id::SessionId::parse(current["id"].as_str().unwrap()).unwrap();
     stored::change_user(&app, &kept, |user| user.end_sessions(Some(id))).await;
     let list = app.signed_in(&kept).get(PATH).await.json();
     assert_eq!((items(&list).len(), &items(&list)[0]["id"]), (1, &current["id"]));

@@ -4,9 +4,9 @@ mod bodies;
 mod large;
 mod sweep;
 
+use api::product::oauth_error::OauthErrorCode;
+use errors::KnownError;
 use serde_json::{Value, json};
-use shared::product_api::error::KnownError;
-use shared::product_api::oauth_error::OauthErrorCode;
 use strum::VariantNames as _;
 use support::{Answer, TestApp};
 

@@ -1,7 +1,7 @@
 //! Every operation there is, with everything that is wrong with a request.
 
+use api::http::{Interface, Route};
 use edge_functions::fallback::all_routes;
-use shared::http::{Interface, Route};
 use support::{Caller, TestApp};
 
 use super::{assert_is_answered, assert_untouched, project_settings};

@@ -3,9 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::SignedDuration;
+use model::bot_challenge::altcha::{Challenge, Parameters, Work};
+use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use shared::model::bot_challenge_altcha::{Challenge, Parameters, Work};
-use shared::model::limit::{Limits, Rate, Rule};
 use support::TestApp;
 
 use super::*;
@@ -140,7 +140,7 @@ async fn a_solution_outlives_the_replacement_of_the_deployment_secret() {
     let token = solved(&easy(&app));
     let old = app.app.settings.secret.current().unwrap().clone();
     let during = app.redeployed(|settings| {
-        let new = shared::crypto::deployment_secret::DeploymentSecret::from("the deployment secret that comes after it".to_owned());
+        let new = crypto::deployment_secret::DeploymentSecret::from("the deployment secret that comes after it".to_owned());
         settings.secret = new.with_previous(old.clone());
     });
     assert_eq!(sign_up(&during, "ada@example.com", &token).await.status(), 200);

@@ -1,8 +1,8 @@
 //! The attack that was seen in public: one request for each network, random recipients, two hundred an hour.
 
 use jiff::SignedDuration;
+use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use shared::model::limit::{Limits, Rate, Rule};
 use support::{Caller, SignedIn, TestApp};
 
 use super::*;

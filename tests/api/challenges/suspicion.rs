@@ -1,8 +1,8 @@
 //! Who is suspicious: an address, a network or a project above its usual rate, and nobody else.
 
 use jiff::SignedDuration;
+use model::limit::{Limits, Rate, Rule};
 use serde_json::json;
-use shared::model::limit::{Limits, Rate, Rule};
 use support::{TestApp, refused};
 
 use super::*;

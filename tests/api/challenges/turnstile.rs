@@ -1,7 +1,7 @@
 //! Cloudflare Turnstile: tokens that are good, wrong, of others, used, and what happens when nobody judges them.
 
+use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use shared::model::limit::{Limits, Rate, Rule};
 use support::TestApp;
 use support::turnstile::{Fault, SECRET_KEY, SITE_KEY, Turnstile};
 

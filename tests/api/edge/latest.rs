@@ -1,8 +1,8 @@
 //! `/api/latest/…`: the same as `/api/v1/…`.
 
 use axum::body::Body;
+use model::limit::Limits;
 use serde_json::json;
-use shared::model::limit::Limits;
 use support::{Answer, SignedIn, TestApp};
 
 use crate::events::{World, events};

@@ -1,8 +1,8 @@
 //! The greeting, versions, features and addresses.
 
+use api::content::Problem;
+use errors::KnownError;
 use serde_json::json;
-use shared::content_api::Problem;
-use shared::product_api::error::KnownError;
 use support::{API_URL, Answer, TestApp};
 use tower::ServiceExt as _;
 

@@ -1,9 +1,9 @@
 //! `GET /api/v1/emails/delivery-info`.
 
 use jiff::SignedDuration;
+use model::outbox::report::Report;
+use model::outbox::status::ReportKind;
 use serde_json::{Value, json};
-use shared::model::outbox_report::Report;
-use shared::model::outbox_status::ReportKind;
 use support::TestApp;
 use workers::reports::Told;
 
@@ -31,7 +31,7 @@ async fn send(app: &TestApp, email: &str) {
 async fn report(app: &TestApp, kind: ReportKind) {
     let list = app.server().get("/api/v1/emails/outbox").await.json();
     for item in list["items"].as_array().unwrap() {
-        let entry = shared::model::id::EmailId::parse(item["id"].as_str().unwrap()).unwrap();
+        let entry = wire::id::EmailId::parse(item["id"].as_str().unwrap()).unwrap();
         let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();
         let report = Report { attempt: super::attempt(&row.entry), kind, at: app.now().as_millisecond() };
         let told = Told { project: app.project_id().clone(), entry, report };

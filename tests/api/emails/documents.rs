@@ -1,8 +1,8 @@
 //! Templates, themes and drafts: `/api/v1/internal/email-templates`, `…-themes`, `…-drafts`.
 
 use futures_util::StreamExt as _;
+use model::document::MAX_DOCUMENTS;
 use serde_json::{Value, json};
-use shared::model::mail_document::MAX_DOCUMENTS;
 use support::TestApp;
 
 const KINDS: [(&str, &str); 3] =

@@ -21,15 +21,15 @@ mod send_documents;
 mod senders;
 mod unsubscribe;
 
+use model::outbox::report::Report;
+use model::outbox::status::{ReportKind, Status};
+use model::outbox::work::Outcome;
+use model::outbox::{Failure, OutboxEntry, Stage};
 use serde_json::{Value, json};
-use shared::clock::Millis;
-use shared::model::id::EmailId;
-use shared::model::outbox::{Failure, OutboxEntry, Stage};
-use shared::model::outbox_report::Report;
-use shared::model::outbox_status::{ReportKind, Status};
-use shared::model::outbox_work::Outcome;
 use support::{SignedIn, TestApp};
 use uuid::Uuid;
+use wire::clock::Millis;
+use wire::id::EmailId;
 
 pub(crate) const SEND: &str = "/api/v1/emails/send-email";
 pub(crate) const OUTBOX: &str = "/api/v1/emails/outbox";

@@ -1,8 +1,8 @@
 //! The bodies of a mail are erased a day after its end, and the rest of its entry stays.
 
 use jiff::SignedDuration;
+use model::outbox::status::Status;
 use serde_json::{Value, json};
-use shared::model::outbox_status::Status;
 use support::TestApp;
 
 use super::{OUTBOX, entry_in, path, read};

@@ -3,11 +3,11 @@
 use std::pin::Pin;
 use std::sync::Mutex;
 
+use crypto::deployment_secret::DeploymentSecret;
+use email::send::{Mail, Mailer};
+use model::outbox::Failure;
+use model::outbox::work::Outcome;
 use serde_json::{Value, json};
-use shared::crypto::deployment_secret::DeploymentSecret;
-use shared::mail::send::{Mail, Mailer};
-use shared::model::outbox::Failure;
-use shared::model::outbox_work::Outcome;
 use support::TestApp;
 
 use super::{OUTBOX, path, read, send};

@@ -2,9 +2,9 @@
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use jiff::SignedDuration;
+use model::outbox::status::Status;
 use serde_json::{Value, json};
-use shared::model::outbox_status::Status;
-use shared::store::outbox_work::Due;
+use store::outbox::work::Due;
 use support::{Caller, TestApp};
 
 use super::{OUTBOX, SEND, entry_in, read, send};

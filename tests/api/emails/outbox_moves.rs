@@ -1,7 +1,7 @@
 //! `PATCH /api/v1/emails/outbox/{id}`: where each of the seven editable states goes.
 
+use model::outbox::status::Status;
 use serde_json::{Value, json};
-use shared::model::outbox_status::Status;
 use support::TestApp;
 
 use super::{HOUR, entry_in, path, read};

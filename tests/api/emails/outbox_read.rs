@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use model::outbox::status::Status;
 use serde_json::{Value, json};
-use shared::model::outbox_status::Status;
 use support::{START, TestApp};
 
 use super::{HOUR, entry_in, path, read, send};

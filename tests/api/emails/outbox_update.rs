@@ -1,7 +1,7 @@
 //! `PATCH /api/v1/emails/outbox/{id}`: what may be asked for, and what is refused.
 
+use model::outbox::status::Status;
 use serde_json::{Value, json};
-use shared::model::outbox_status::Status;
 use support::TestApp;
 
 use super::{entry_in, path, read, send};

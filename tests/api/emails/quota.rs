@@ -1,11 +1,11 @@
 //! How many mails a project may send, and which go first.
 
 use jiff::SignedDuration;
+use model::outbox::report::Report;
+use model::outbox::status::{ReportKind, Status};
 use serde_json::{Value, json};
-use shared::model::id::EmailId;
-use shared::model::outbox_report::Report;
-use shared::model::outbox_status::{ReportKind, Status};
 use support::{SignedIn, TestApp};
+use wire::id::EmailId;
 use workers::reports::{self, Told};
 
 use super::{OUTBOX, SEND, attempt, entry_in, path, send};

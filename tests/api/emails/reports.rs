@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use model::outbox::status::Status;
 use serde_json::{Value, json};
-use shared::model::outbox_status::Status;
 use support::{SignedIn, TestApp};
 use workers::reports;
 
@@ -22,12 +22,12 @@ async fn event(app: &TestApp, name: &str, id: &str) -> Value {
 }
 
 trait ParseId {
-    fn parse_id(&self) -> shared::model::id::EmailId;
+    fn parse_id(&self) -> wire::id::EmailId;
 }
 
 impl ParseId for str {
-    fn parse_id(&self) -> shared::model::id::EmailId {
-        shared::model::id::EmailId::parse(self).unwrap()
+    fn parse_id(&self) -> wire::id::EmailId {
+        wire::id::EmailId::parse(self).unwrap()
     }
 }
 
@@ -158,7 +158,7 @@ async fn two_reports_at_once_are_both_noted() {
         tokio::join!(take(&app, &open), take(&app, &complaint));
         assert_eq!(read(&app, &id).await["status"], "marked-as-spam");
         work(&app, &id, |entry| {
-            let shared::model::outbox::Stage::Sent { reports, .. } = entry.stage else { panic!("{:?}", entry.stage) };
+            let model::outbox::Stage::Sent { reports, .. } = entry.stage else { panic!("{:?}", entry.stage) };
             assert!(reports.opened_at.is_some());
             Some(entry)
         })

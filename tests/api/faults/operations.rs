@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use infra::operations;
+use model::limit::Limits;
 use serde_json::Value;
-use shared::model::limit::Limits;
 use support::{Answer, Fault, Items, refused};
 
 use crate::events::{World, name, success};

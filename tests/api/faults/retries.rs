@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use shared::model::limit::{Limits, Rate, Rule};
 use support::{Answer, Fault, TestApp, refused};
 
 const SIGN_UP: &str = "/api/v1/auth/password/sign-up";

@@ -1,7 +1,7 @@
 //! Mails with codes: counted by recipient and by address, whether or not the recipient has an account.
 
+use model::limit::{Limits, Rule};
 use serde_json::json;
-use shared::model::limit::{Limits, Rule};
 use support::TestApp;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! The standard numbers, and that requests which come at once are counted as those that come one after another.
 
+use model::limit::{Limits, Rule};
 use serde_json::json;
-use shared::model::limit::{Limits, Rule};
 use support::TestApp;
 
 use super::*;
@@ -79,7 +79,7 @@ async fn an_address_begins_60_oauth_flows_in_10_minutes() {
         "/api/v1/auth/oauth/authorize/github?client_id={}&client_secret={}&redirect_uri=http%3A%2F%2Flocalhost%3A3000%2Fback&scope=legacy\
          &state=s&grant_type=authorization_code&response_type=code&response_mode=json&code_challenge_method=S256&code_challenge={}",
         app.project_id(),
-        shared::product_api::access::NO_KEY,
+        api::product::access::NO_KEY,
         "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
     );
     let client = app.anonymous();

@@ -8,12 +8,12 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use infra::operations;
 use jiff::{SignedDuration, Timestamp};
+use model::bot_challenge::rate::{Tally, usual};
+use model::bot_challenge::{BotChallenge, Guarded};
+use model::limit::{Counter, Limits, Rule, Subject};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
-use shared::model::bot_challenge::{BotChallenge, Guarded};
-use shared::model::bot_challenge_rate::{Tally, usual};
-use shared::model::limit::{Counter, Limits, Rule, Subject};
 use support::TestApp;
 
 use super::{SIGN_IN, at};

@@ -1,8 +1,8 @@
 //! Wrong passwords for one account: counted by the address that was given, whether or not there is an account.
 
 use jiff::SignedDuration;
+use model::limit::Rule;
 use serde_json::{Value, json};
-use shared::model::limit::Rule;
 use support::TestApp;
 
 use super::*;

@@ -9,8 +9,8 @@ mod sliding;
 mod unknown;
 
 use jiff::SignedDuration;
+use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use shared::model::limit::{Limits, Rate, Rule};
 use support::{Answer, Caller, TestApp};
 
 pub(crate) const SIGN_UP: &str = "/api/v1/auth/password/sign-up";

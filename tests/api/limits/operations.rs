@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use api::http::TableAction;
 use infra::operations;
 use jiff::SignedDuration;
-use shared::http::TableAction;
-use shared::model::limit::{Limit, Limits, Rate, Rule};
+use model::limit::{Limit, Limits, Rate, Rule};
 
 use crate::events::{World, name};
 

@@ -1,8 +1,8 @@
 //! Windows slide: a burst is no larger than the quota wherever a window ends.
 
 use jiff::SignedDuration;
+use model::limit::{Limits, Rate, Rule};
 use serde_json::json;
-use shared::model::limit::{Limits, Rate, Rule};
 use support::TestApp;
 
 use super::*;

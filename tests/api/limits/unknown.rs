@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use model::limit::{Limits, Rule};
 use serde_json::{Value, json};
-use shared::model::limit::{Limits, Rule};
 use support::TestApp;
 
 use super::*;

@@ -1,12 +1,12 @@
 //! Deleting a project: its keys open nothing at once, and nothing of it stays, whatever interrupts it.
 
 use jiff::SignedDuration;
+use model::limit::Limits;
+use model::project::key_set::NewKeys;
 use serde_json::json;
-use shared::model::id::ProjectId;
-use shared::model::key_set::NewKeys;
-use shared::model::limit::Limits;
-use shared::store::key_sets;
+use store::project::key_set;
 use support::{TestApp, refused};
+use wire::id::ProjectId;
 
 use super::INTERNAL;
 use crate::events::{PROJECT, World};
@@ -68,7 +68,7 @@ async fn nothing_of_a_project_stays_but_what_expires_and_another_is_as_it_was() 
     // Somebody does; the worker looks once more, and forgets.
     let (project, late) =
         (ProjectId::parse(PROJECT).unwrap(), NewKeys::random(&world.app.app.entropy, [], "Late".to_owned(), world.app.now()));
-    world.app.app.store.transact(key_sets::create(&project, &late).unwrap()).await.unwrap();
+    world.app.app.store.transact(key_set::create(&project, &late).unwrap()).await.unwrap();
     assert_eq!(left(&world.app, PROJECT).len(), 2);
     world.app.advance(SignedDuration::from_secs(61));
     assert_eq!(world.app.end_deletions().await, 0);

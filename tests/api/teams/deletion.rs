@@ -1,13 +1,14 @@
 //! Deleting teams and users leaves no membership behind, however many there are and whatever interrupts it.
 
+use model::permission::Grant;
+use model::team::{Member, Team};
+use model::user::User;
 use serde_json::{Value, json};
-use shared::entropy::Entropy;
-use shared::model::id::{TeamId, UserId};
-use shared::model::permission::Grant;
-use shared::model::team::{Member, Team};
-use shared::model::user::User;
-use shared::store::{memberships, teams, users};
+use store::team::membership;
+use store::{team as teams, user};
 use support::{SignedIn, TestApp, refused};
+use wire::entropy::Entropy;
+use wire::id::{TeamId, UserId};
 
 use super::{TEAMS, assert_error, ids, join, members_of, membership, team, teams_of};
 
@@ -25,9 +26,9 @@ async fn fill(app: &TestApp, team: &str, count: usize) -> Vec<String> {
         let mut user = User { id: UserId::from(entropy.uuid()), ..User::new(entropy, app.now()) };
         let is_selected = index % 3 == 0;
         user.selected_team_id = is_selected.then_some(team);
-        let mut writes = vec![users::create(project, &user).unwrap(), teams::join(project, team)];
+        let mut writes = vec![user::create(project, &user).unwrap(), teams::join(project, team)];
         let grants = [Grant("2".to_owned())].into();
-        writes.extend(memberships::create(project, team, &user, &Member::new(app.now()), grants, is_selected).unwrap());
+        writes.extend(membership::create(project, team, &user, &Member::new(app.now()), grants, is_selected).unwrap());
         app.app.store.transact(writes).await.unwrap();
         all.push(user.id.to_string());
     }
@@ -134,8 +135,8 @@ async fn join_many(app: &TestApp, user: &SignedIn, count: usize) -> Vec<String> 
     let mut all = Vec::new();
     for _ in 0..count {
         let team = Team::new(TeamId::from(entropy.uuid()), "Engines".to_owned(), app.now());
-        let mut writes = vec![teams::create(project, &team).unwrap(), memberships::joins(project, member.id)];
-        writes.extend(memberships::create(project, team.id, &member, &Member::new(app.now()), [].into(), false).unwrap());
+        let mut writes = vec![teams::create(project, &team).unwrap(), membership::joins(project, member.id)];
+        writes.extend(membership::create(project, team.id, &member, &Member::new(app.now()), [].into(), false).unwrap());
         app.app.store.transact(writes).await.unwrap();
         all.push(team.id.to_string());
     }

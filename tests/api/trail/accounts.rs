@@ -1,12 +1,12 @@
 //! What the trail tells of accounts: how and from where somebody signed in, what became of the account, and who did it.
 
+use api::product::access::Operator;
 use jiff::SignedDuration;
+use model::session::Amr;
+use model::trail::{Access, Actor, Event, Target, TargetKind};
 use serde_json::json;
-use shared::model::id::{ProjectId, UserId};
-use shared::model::session::Amr;
-use shared::model::trail::{Access, Actor, Event, Target, TargetKind};
-use shared::product_api::access::Operator;
 use support::TestApp;
+use wire::id::{ProjectId, UserId};
 
 use super::{id, last_events, listed, of_operation, of_project, one, trail, user_of};
 use crate::auth::oauth_callback;

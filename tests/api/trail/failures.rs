@@ -1,8 +1,8 @@
 //! What goes wrong: wrong passwords are counted by the minute, and what is refused, loses or fails leaves nothing.
 
 use jiff::SignedDuration;
+use model::trail::{Actor, Event};
 use serde_json::json;
-use shared::model::trail::{Actor, Event};
 use support::{Fault, TestApp, refused};
 
 use super::{id, listed, of_operation, one, trail, user_of};

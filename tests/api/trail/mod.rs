@@ -5,11 +5,11 @@ mod failures;
 mod operations;
 
 use jiff::Timestamp;
+use model::trail::{Actor, Entry, Event};
 use serde_json::Value;
-use shared::model::id::{ProjectId, UserId};
-use shared::model::trail::{Actor, Entry, Event};
-use shared::store::trail_list::TrailListing;
+use store::trail::list::TrailListing;
 use support::{SignedIn, TestApp};
+use wire::id::{ProjectId, UserId};
 
 /// Before the clock of tests begins. A list that goes back for as long as a trail may be kept reads a partition for each day of ten years.
 const FROM: &str = "2026-01-01T00:00:00Z";

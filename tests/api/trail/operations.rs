@@ -3,18 +3,18 @@
 
 use std::collections::BTreeSet;
 
+use api::http::{Route, Trail};
+use api::product::trail::{parameters, target_kind};
 use axum::body::Body;
 use http::HeaderMap;
 use http_body_util::BodyExt as _;
 use infra::operations;
+use model::limit::Limits;
+use model::project::KeyKind;
+use model::trail::{Access, Actor, Entry, Event};
 use serde_json::Value;
-use shared::http::{Route, Trail};
-use shared::model::id::{ProjectId, UserId};
-use shared::model::limit::Limits;
-use shared::model::project::KeyKind;
-use shared::model::trail::{Access, Actor, Entry, Event};
-use shared::product_api::trail::{parameters, target_kind};
 use support::secrets::{self, Secret};
+use wire::id::{ProjectId, UserId};
 
 use super::{of_project, text};
 use crate::events::{PROJECT, World, name, success};

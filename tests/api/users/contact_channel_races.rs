@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use model::email::Email;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
-use shared::model::email::Email;
 use support::{SignedIn, TestApp};
 use tokio::task::JoinSet;
 

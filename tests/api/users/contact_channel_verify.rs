@@ -2,9 +2,9 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use shared::model::id::UserId;
-use shared::store::users;
+use store::user;
 use support::{Answer, SignedIn, TestApp};
+use wire::id::UserId;
 
 const PATH: &str = "/api/v1/contact-channels/verify";
 
@@ -129,7 +129,7 @@ async fn an_address_that_the_user_has_no_more_is_not_found() {
     let row = app.app.store.user(app.project_id(), UserId::parse(&ada.user_id).unwrap()).await.unwrap().unwrap();
     let mut user = row.user;
     user.channels.clear();
-    app.app.store.write(users::replace(app.project_id(), &user, row.version).unwrap()).await.unwrap();
+    app.app.store.write(user::replace(app.project_id(), &user, row.version).unwrap()).await.unwrap();
     let answer = verify(&app, &code).await;
     assert_eq!((answer.status(), answer.code().as_str()), (404, "CONTACT_CHANNEL_NOT_FOUND"));
     assert_eq!(answer.header("x-stack-known-error"), None);

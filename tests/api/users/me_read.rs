@@ -1,12 +1,12 @@
 //! `GET /api/v1/users/me`.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
+use model::user::User;
+use model::user::restriction::Restriction;
 use serde_json::{Value, json};
-use shared::model::id::UserId;
-use shared::model::restriction::Restriction;
-use shared::model::user::User;
-use shared::store::{keys, users};
+use store::{keys, user};
 use support::{START, SignedIn, TestApp};
+use wire::id::UserId;
 
 const PATH: &str = "/api/v1/users/me";
 
@@ -15,7 +15,7 @@ async fn change(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut User)) 
     let row = app.app.store.user(app.project_id(), UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap();
     let mut user = row.user;
     change(&mut user);
-    app.app.store.write(users::replace(app.project_id(), &user, row.version).unwrap()).await.unwrap();
+    app.app.store.write(user::replace(app.project_id(), &user, row.version).unwrap()).await.unwrap();
 }
 
 fn client_user(ada: &SignedIn) -> Value {

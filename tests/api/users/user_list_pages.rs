@@ -1,9 +1,9 @@
 //! `GET /api/v1/users`: pages, and what a search costs.
 
 use jiff::SignedDuration;
+use model::user::User;
 use serde_json::{Value, json};
-use shared::model::user::User;
-use shared::store::users;
+use store::user;
 use support::TestApp;
 
 use super::{USERS, assert_error};
@@ -16,7 +16,7 @@ async fn write(app: &TestApp, count: usize, change: impl Fn(usize, &mut User)) {
         let mut user = User::new(entropy, app.now() + SignedDuration::from_secs(i64::try_from(index / 3).unwrap()));
         user.display_name = Some(format!("user {index}"));
         change(index, &mut user);
-        writes.push(users::create(project, &user).unwrap());
+        writes.push(user::create(project, &user).unwrap());
     }
     for chunk in writes.chunks(100) {
         app.app.store.transact(chunk.to_vec()).await.unwrap();
@@ -108,7 +108,7 @@ async fn many_hidden_users_hide_nobody_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_large_users_is_no_larger_than_an_answer_may_be() {
     let app = TestApp::start().await;
-    let metadata = shared::model::metadata::Metadata::parse(json!({ "k": "x".repeat(32_000) })).unwrap();
+    let metadata = model::metadata::Metadata::parse(json!({ "k": "x".repeat(32_000) })).unwrap();
     write(&app, 150, |_, user| user.server_metadata = Some(metadata.clone())).await;
     let first = app.server().get(&format!("{USERS}?limit=150")).await;
     assert!(first.text().len() < 4 << 20, "{}", first.text().len());

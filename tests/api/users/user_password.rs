@@ -13,7 +13,7 @@ fn bcrypt_of(password: &str, version: &str) -> String {
 
 /// The hash that the table has.
 async fn stored_hash(app: &TestApp, user: &Value) -> Value {
-    let id = shared::model::id::UserId::parse(&id_of(user)).unwrap();
+    let id = wire::id::UserId::parse(&id_of(user)).unwrap();
     let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;
     serde_json::to_value(user.password).unwrap()
 }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use model::project::redirect::RedirectUrl;
+use model::provider::authorization::{Authorization, Purpose, ResponseMode, challenge};
+use model::provider::profile::Profile;
+use model::user::ProviderAccount;
 use secrecy::SecretString;
 use serde_json::json;
-use shared::model::id::{SessionId, UserId};
-use shared::model::redirect::RedirectUrl;
-use shared::model::user::ProviderAccount;
-use shared::oauth::authorization::{Authorization, Purpose, ResponseMode, challenge};
-use shared::oauth::profile::Profile;
-use shared::store::authorizations::{AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens, create_code, owner};
-use shared::store::{self, Store};
 use stateright::Property;
+use store::Store;
+use store::provider::authorization::{AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens, create_code, owner};
 use support::{SignedIn, TestApp};
+use wire::id::{SessionId, UserId};
 
 use super::{ADA, CALLBACK, EVE, PASSWORD, Stage, doing, end_all, post, redeeming, refresh, send};
 use crate::explored::{Scenario, State};

@@ -1,34 +1,34 @@
 //! An account at a provider becomes a user, and the user an authorization code, in one transaction: a flow that fails leaves nothing.
 //! What changes a user who is there already waits for the code to be redeemed ([`Pending`]).
 
+use errors::{Error, KnownError};
+use flows::App;
+use flows::accounts::admit;
+use flows::email::code::account_claimed;
+use flows::email::notice;
+use flows::teams::welcome;
+use model::email::Email;
+use model::place::Place;
+use model::project::Project;
+use model::provider::authorization::{Authorization, Purpose};
+use model::provider::catalog::{self, OPENID_SCOPE};
+use model::provider::profile::Profile;
+use model::session::Session;
+use model::sign_in::provider::{Decision, Refusal, Situation};
+use model::sign_up::rule::AuthMethod;
+use model::user::ownership::{Proof, Prover};
+use model::user::{ProviderAccount, User};
+use oauth::exchange::Tokens;
 use secrecy::SecretString;
-use shared::App;
-use shared::clock::after;
-use shared::mail::code::account_claimed;
-use shared::mail::notice;
-use shared::model::email::Email;
-use shared::model::id::UserId;
-use shared::model::ownership::{Proof, Prover};
-use shared::model::place::Place;
-use shared::model::project::Project;
-use shared::model::provider_sign_in::{Decision, Refusal, Situation};
-use shared::model::session::Session;
-use shared::model::sign_up_rule::AuthMethod;
-use shared::model::user::{ProviderAccount, User};
-use shared::oauth::authorization::{Authorization, Purpose};
-use shared::oauth::catalog::{self, OPENID_SCOPE};
-use shared::oauth::exchange::Tokens;
-use shared::oauth::profile::Profile;
-use shared::product_api::accounts::admit;
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::teams::welcome;
-use shared::store::accounts::Outcome;
-use shared::store::authorizations::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens};
-use shared::store::keys::user_key;
-use shared::store::provider_accounts::{self, AccountClaim, Holder, account_claim_key};
-use shared::store::sessions::{self, session_key};
-use shared::store::users::{self, EmailClaim, UserRow, email_claim_key};
-use shared::store::{self, Write};
+use store::Write;
+use store::keys::user_key;
+use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens};
+use store::session::{self, session_key};
+use store::user::account::Outcome;
+use store::user::provider_account::{self, AccountClaim, Holder, account_claim_key};
+use store::user::{self, EmailClaim, UserRow, email_claim_key};
+use wire::clock::after;
+use wire::id::UserId;
 
 /// How often it is decided anew when somebody else changed an account at the same time.
 const TRIES: u32 = 4;
@@ -77,7 +77,7 @@ fn seal(
     account: &ProviderAccount,
     tokens: &Tokens,
 ) -> Result<ProviderTokens, Error> {
-    let owner = authorizations::owner(&project.id, account);
+    let owner = authorization::owner(&project.id, account);
     let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &owner, token);
     Ok(ProviderTokens {
         access: seal(&tokens.access_token)?,
@@ -122,7 +122,7 @@ impl Flow<'_> {
                 let (epoch, checks) = match self.authorization.purpose {
                     Purpose::Authenticate => {
                         let epoch = known.account_owner.map_or(0, |claim| claim.epoch);
-                        (epoch, vec![provider_accounts::signs_in(project, &self.account, user)])
+                        (epoch, vec![provider_account::signs_in(project, &self.account, user)])
                     }
                     Purpose::Link => (self.authorization.epoch, self.still_of(user)),
                 };
@@ -168,7 +168,7 @@ impl Flow<'_> {
         }
         let (code, mut writes) = self.code(Holder { user_id, epoch }, false)?;
         // Whoever is merged by an address has it still.
-        writes.extend(self.profile.email.as_ref().map(|email| users::has_verified_email(project, email, user_id)));
+        writes.extend(self.profile.email.as_ref().map(|email| user::has_verified_email(project, email, user_id)));
         writes.extend(notice::of_change(self.app, self.project, Some(self.place), &row.user, &mut user)?);
         match self.app.store.change_account(project, &row, &user, writes).await {
             Ok(Outcome::Done) => Ok(Some(code)),
@@ -216,8 +216,8 @@ impl Flow<'_> {
 
     /// Conditions that fail the transaction if the credentials of the user have changed since the flow began, or its session has ended.
     fn still_of(&self, user: UserId) -> Vec<Write> {
-        let session = self.authorization.begun_in.map(|session| sessions::lives(self.project, user, session, self.app.clock.now()));
-        [users::at_epoch(&self.project.id, user, self.authorization.epoch)].into_iter().chain(session).collect()
+        let session = self.authorization.begun_in.map(|session| session::lives(self.project, user, session, self.app.clock.now()));
+        [user::at_epoch(&self.project.id, user, self.authorization.epoch)].into_iter().chain(session).collect()
     }
 
     async fn read(&self) -> Result<Known, Error> {
@@ -264,7 +264,7 @@ impl Flow<'_> {
     /// A new code for the user, and what is written with it.
     fn code(&self, user: Holder, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
         let (code, create) = self.code_with(user, is_new_user, None)?;
-        Ok((code, vec![create, authorizations::keep_tokens(&self.project.id, user.user_id, &self.account, &self.tokens)?]))
+        Ok((code, vec![create, authorization::keep_tokens(&self.project.id, user.user_id, &self.account, &self.tokens)?]))
     }
 
     fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
@@ -283,7 +283,7 @@ impl Flow<'_> {
             pending,
             session_id: None,
         };
-        let create = authorizations::create_code(&self.project.id, &code, &stored)?;
+        let create = authorization::create_code(&self.project.id, &code, &stored)?;
         Ok((code, create))
     }
 }

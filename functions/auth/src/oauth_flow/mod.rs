@@ -3,28 +3,28 @@
 
 pub(crate) mod account;
 
+use api::http::Json;
+use api::http::client::Caller;
 use axum::response::{IntoResponse as _, Response};
+use errors::{Error, KnownError};
+use flows::App;
+use flows::limits::{self, Counting};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::SignedDuration;
+use model::limit::Rule;
+use model::place::Place;
+use model::project::redirect::RedirectUrl;
+use model::project::{OAuthProvider, Project};
+use model::provider::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
+use model::provider::catalog::{self, Identity};
+use model::text::line;
+use net::outgoing::{Fault, Outgoing};
+use oauth::exchange::{Grant, Peer};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
-use shared::App;
-use shared::http::Json;
-use shared::http::client::Caller;
-use shared::model::id::ProjectId;
-use shared::model::limit::Rule;
-use shared::model::line;
-use shared::model::place::Place;
-use shared::model::project::{OAuthProvider, Project};
-use shared::model::redirect::RedirectUrl;
-use shared::oauth::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
-use shared::oauth::catalog::{self, Identity};
-use shared::oauth::exchange::{Grant, Peer};
-use shared::oauth::outgoing::{Fault, Outgoing};
-use shared::product_api::error::{Error, KnownError};
-use shared::product_api::limits::{self, Counting};
-use shared::store::record;
+use store::record;
 use url::Url;
+use wire::id::ProjectId;
 
 use crate::oauth_callback::ProviderAnswer;
 

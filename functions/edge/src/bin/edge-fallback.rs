@@ -1,8 +1,8 @@
 //! Lambda of [`fallback`], behind `$default`.
 use edge_functions::fallback;
-use shared::App;
+use flows::App;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
-    shared::http::run_router(fallback::NAME, App::without_secret, fallback::router).await
+    api::http::run_router(fallback::NAME, App::without_secret, fallback::router).await
 }

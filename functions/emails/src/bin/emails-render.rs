@@ -2,11 +2,11 @@
 use emails_functions::render::{ROUTE, handle};
 
 fn main() -> Result<(), lambda_http::Error> {
-    shared::mail::sandbox::install();
+    email::sandbox::install();
     run()
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn run() -> Result<(), lambda_http::Error> {
-    shared::http::run(ROUTE, handle).await
+    api::http::run(ROUTE, handle).await
 }

@@ -3,5 +3,5 @@ use projects_functions::jwks_restricted_read::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
-    shared::http::run(ROUTE, handle).await
+    api::http::run(ROUTE, handle).await
 }

@@ -3,5 +3,5 @@ use users_functions::contact_channel_check_code::{ROUTE, handle};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
-    shared::http::run(ROUTE, handle).await
+    api::http::run(ROUTE, handle).await
 }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use flows::App;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::{Value, json};
-use shared::App;
 use tokio::time::Instant;
 use workers::endings;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    shared::http::log::init();
+    api::http::log::init();
     let app = App::without_secret()?;
     let app = &app;
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {

@@ -1,13 +1,13 @@
 //! Lambda of [`workers::reports`], for the events of SES that EventBridge brings.
 
+use flows::App;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::{Value, json};
-use shared::App;
 use workers::reports;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    shared::http::log::init();
+    api::http::log::init();
     let app = App::without_secret()?;
     let app = &app;
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {

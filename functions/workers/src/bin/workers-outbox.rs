@@ -1,11 +1,11 @@
 //! Lambda of [`workers::outbox`], for the table's stream and for the schedule of each minute.
 
+use email::sandbox;
+use email::ses::Ses;
+use email::smtp::{ByProject, Smtp};
+use flows::App;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::Value;
-use shared::App;
-use shared::mail::sandbox;
-use shared::mail::ses::Ses;
-use shared::mail::smtp::{ByProject, Smtp};
 
 fn main() -> Result<(), Error> {
     sandbox::install();
@@ -14,7 +14,7 @@ fn main() -> Result<(), Error> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn run() -> Result<(), Error> {
-    shared::http::log::init();
+    api::http::log::init();
     let app = App::from_env()?;
     let own = Smtp::from_env(&app.settings, app.clock.clone())?;
     let mailer = ByProject { own, deployments: Ses::from_env(app.clock.clone())? };
@@ -27,7 +27,7 @@ async fn run() -> Result<(), Error> {
         if event.payload.get("Records").is_none() {
             let (now, oldest) = (app.clock.now(), app.store.oldest_due(app.clock.now()).await?);
             let age = oldest.map(|due| now.duration_since(due).unsigned_abs()).unwrap_or_default();
-            shared::http::log::oldest_due_mail(app, age);
+            api::http::log::oldest_due_mail(app, age);
         }
         Ok::<_, Error>(serde_json::json!({ "moved": moved }))
     }))

@@ -1,13 +1,13 @@
 //! Lambda of [`workers::trail`], for the table's stream.
 
+use flows::App;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::{Value, json};
-use shared::App;
 use workers::trail;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    shared::http::log::init();
+    api::http::log::init();
     let app = App::from_env()?;
     let app = &app;
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {

@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use aws::Credentials;
+use net::tls;
 use reqwest::{Client, RequestBuilder, redirect};
-use shared::aws::Credentials;
-use shared::environment::variable;
-use shared::tls;
 use url::{Host, Url};
+use wire::environment::variable;
 
 use super::Found;
 use crate::doctor::with_causes;

@@ -18,13 +18,13 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, anyhow, bail};
+use aws::connector::AwsHttp;
+use aws::{Client, Credentials, Endpoint, Service};
 use profile::Profile;
 use serde::Deserialize;
-use shared::aws::{Client, Credentials, Endpoint, Service};
-use shared::aws_http::AwsHttp;
-use shared::entropy::Entropy;
-use shared::environment::variable;
-use shared::store::Store;
+use store::Store;
+use wire::entropy::Entropy;
+use wire::environment::variable;
 
 /// An account of AWS, as an operator sees it.
 #[derive(Clone)]

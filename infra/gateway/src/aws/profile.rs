@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use shared::environment::variable;
+use wire::environment::variable;
 
 use super::home;
 

@@ -4,13 +4,13 @@ use std::io::{BufWriter, Write as _, stdout};
 
 use anyhow::{Context as _, anyhow, ensure};
 use clap::Subcommand;
+use crypto::digest::Digest;
+use crypto::trail_keys::TrailKeys;
 use jiff::Timestamp;
-use shared::crypto::digest::Digest;
-use shared::crypto::trail_keys::TrailKeys;
-use shared::model::id::ProjectId;
-use shared::model::trail_check::{DayReport, Expected, Problem};
-use shared::model::trail_view::AuditEntry;
-use shared::store::trail_list::TrailListing;
+use model::trail::check::{DayReport, Expected, Problem};
+use model::trail::view::AuditEntry;
+use store::trail::list::TrailListing;
+use wire::id::ProjectId;
 
 use super::Tools;
 

@@ -22,7 +22,7 @@ impl Command {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let Self::Publish { folder, site_url } = self;
         let site_url = site_url.filter(|url| !url.is_empty());
-        let site_url = site_url.map(|url| shared::settings::base_url("GATELET_SITE_URL", &url)).transpose()?;
+        let site_url = site_url.map(|url| settings::base_url("GATELET_SITE_URL", &url)).transpose()?;
         let content = content::read_directory(&folder, site_url.as_deref())?;
         let tools = Tools::open(target).await?;
         tools.store.publish(&content).await?;

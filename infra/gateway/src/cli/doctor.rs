@@ -2,8 +2,8 @@
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use shared::environment::variable;
-use shared::settings::{base_url, deployment_secret};
+use settings::{base_url, deployment_secret};
+use wire::environment::variable;
 
 use super::Target;
 use crate::aws::Aws;

@@ -1,8 +1,6 @@
-//! `gateway help environment`: every variable that the gateway reads. The table of [`shared::settings`] is the one place for most.
+//! `gateway help environment`: every variable that the gateway reads. The table of [`settings`] is the one place for most.
 
 use std::fmt::Write as _;
-
-use shared::settings;
 
 /// Variables that only the gateway and its command line read; the columns are those of [`settings::TABLE`].
 const OWN: &str = "
@@ -100,7 +98,7 @@ mod tests {
     fn every_variable_that_the_sources_read_is_listed_and_in_the_documents() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut read = BTreeSet::new();
-        for folder in ["shared/src", "infra/gateway/src", "functions"] {
+        for folder in ["shared", "infra/gateway/src", "functions"] {
             named_in(&root.join(folder), &mut read);
         }
         assert!(read.contains("GATELET_API_URL") && read.contains("GATELET_LOG"), "{read:?}");
@@ -109,7 +107,7 @@ mod tests {
         // Of the renderer's process, of tests, and set by whatever runs a container.
         let internal = ["GATELET_RENDERER", "GATELET_STOP_AT"];
         for name in read.iter().filter(|name| !of_rules(name) && !internal.contains(&name.as_str()) && name.starts_with("GATELET_")) {
-            assert!(documented.contains(name), "{name} is not in the table of shared::settings");
+            assert!(documented.contains(name), "{name} is not in the table of shared/settings");
         }
         let of_functions = ["GATELET_TABLE", "GATELET_STAGE", "GATELET_ORIGIN_SECRET", "GATELET_SES_CONFIGURATION_SET"];
         for name in documented.iter().filter(|name| name.starts_with("GATELET_") && !of_functions.contains(&name.as_str())) {

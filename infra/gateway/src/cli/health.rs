@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
+use net::tls;
 use reqwest::{Client, redirect};
-use shared::settings::base_url;
-use shared::tls;
+use settings::base_url;
 
 /// A gateway that takes longer is in trouble.
 const PATIENCE: Duration = Duration::from_secs(3);

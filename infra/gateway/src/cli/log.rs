@@ -1,9 +1,9 @@
 //! `GATELET_LOG`: what the gateway logs to standard error.
 
 use anyhow::{anyhow, bail};
-use shared::environment::variable;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
+use wire::environment::variable;
 
 const NAME: &str = "GATELET_LOG";
 const DEFAULT: &str = "warn,dynoxide=error";

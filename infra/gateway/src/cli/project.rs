@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Subcommand;
+use model::project::Project;
+use model::project::patch::ProjectPatch;
+use model::project::view::AdminProject;
+use model::text::line;
+use model::trail;
 use serde_json::{Map, Value};
-use shared::model::id::ProjectId;
-use shared::model::project::Project;
-use shared::model::project_patch::ProjectPatch;
-use shared::model::project_view::AdminProject;
-use shared::model::{line, trail};
-use shared::problem::Problems;
-use shared::store;
-use shared::store::project_deletion::Purge;
-use shared::store::projects::ProjectRow;
+use store::project::ProjectRow;
+use store::project::deletion::Purge;
 use tokio::time::Instant;
+use wire::id::ProjectId;
+use wire::problem::Problems;
 
 use super::Tools;
 use crate::keys::{Keys, Role, Saved, closed_internal};

@@ -5,10 +5,10 @@
 //! everything that answers them has the current secret.
 
 use anyhow::ensure;
+use crypto::trail_keys::TrailKeys;
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use shared::crypto::trail_keys::TrailKeys;
-use shared::store::reseal::Resealed;
-use shared::store::{self, Item};
+use store::Item;
+use store::reseal::Resealed;
 
 use super::Tools;
 use super::transfer::bar;

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use crypto::deployment_secret::DeploymentSecret;
+use crypto::password::hash::Hasher;
+use email::smtp::Smtp;
 use jiff::SignedDuration;
+use net::tls;
 use secrecy::ExposeSecret as _;
-use shared::clock::{Clock, after};
-use shared::crypto::deployment_secret::DeploymentSecret;
-use shared::crypto::password::hash::Hasher;
-use shared::entropy::Entropy;
-use shared::environment::variable;
-use shared::mail::smtp::Smtp;
-use shared::settings::{self, Settings, base_url};
-use shared::tls;
+use settings::{Settings, base_url};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use wire::clock::{Clock, after};
+use wire::entropy::Entropy;
+use wire::environment::variable;
 
 use super::listen::{Listen, bind};
 use super::{Target, log, site_url};
@@ -228,8 +228,8 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         origin_secret: variable("GATELET_ORIGIN_SECRET").map(Into::into),
         trust_viewer_headers: options.trust_viewer_headers,
         limits: settings::limits(&options.limits, variable)?,
-        allow_private_issuers: shared::settings::allow_private_issuers(),
-        provider_stand_in: shared::settings::provider_stand_in()?,
+        allow_private_issuers: settings::allow_private_issuers(),
+        provider_stand_in: settings::provider_stand_in()?,
         access_token_life: settings::access_token_life()?,
         stage: None,
     })

@@ -15,9 +15,9 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use indicatif::{ProgressBar, ProgressStyle};
 use ring::digest::{Context as Hash, SHA256};
 use serde::{Deserialize, Serialize};
-use shared::entropy::Entropy;
-use shared::store::Store;
-use shared::store::transfer::Put;
+use store::Store;
+use store::transfer::Put;
+use wire::entropy::Entropy;
 
 use super::Target;
 use crate::aws::Aws;

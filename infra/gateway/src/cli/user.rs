@@ -2,14 +2,14 @@
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Subcommand;
+use crypto::password::Password;
+use flows::teams::welcome;
+use model::email::Email;
+use model::password;
+use model::user::User;
 use secrecy::ExposeSecret as _;
-use shared::crypto::password::Password;
-use shared::model::email::Email;
-use shared::model::id::ProjectId;
-use shared::model::password;
-use shared::model::user::User;
-use shared::product_api::teams::welcome;
-use shared::store::accounts::Outcome;
+use store::user::account::Outcome;
+use wire::id::ProjectId;
 
 use super::Tools;
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use model::content::App;
 use serde::Deserialize;
-use shared::model::content::App;
 use toml::Spanned;
 
 use super::links::{Links, segment};

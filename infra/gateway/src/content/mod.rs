@@ -21,13 +21,12 @@ mod source;
 
 use std::path::Path;
 
-use shared::model::content::Content;
+use links::Links;
+use model::content::Content;
+use source::Source;
 
 pub use sample::{publish_sample_once, sample};
 pub use source::PublishError;
-
-use links::Links;
-use source::Source;
 
 /// The files of a site.
 struct Files {

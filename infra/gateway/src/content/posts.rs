@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
+use model::content::BlogPost;
 use serde::Deserialize;
-use shared::model::content::BlogPost;
 use toml::{Spanned, Value};
 
 use super::links::{Links, segment};

@@ -1,7 +1,7 @@
 //! The content that the gateway shows before anybody published their own: a made-up product, read by the same rules as any other.
 
-use shared::model::content::Content;
-use shared::store::{self, Store};
+use model::content::Content;
+use store::Store;
 
 use super::source::Source;
 use super::{Files, parse};

@@ -1,7 +1,7 @@
 //! `site.toml`: the identity of the site.
 
+use model::content::{Resources, Site};
 use serde::Deserialize;
-use shared::model::content::{Resources, Site};
 use toml::Spanned;
 
 use super::links::Links;

@@ -1,8 +1,9 @@
 //! What an author may write, and what is refused with its file and line.
 
+use model::content::Content;
+
 use super::source::Source;
 use super::{Files, PublishError, parse, read_directory};
-use shared::model::content::Content;
 
 const URL: &str = "https://example.com";
 const SITE: &str = "name = \"Example\"\ndescription = \"An example\"\n";

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use infra::{Operation, operations};
+use model::session::token::Signer;
+use net::tls;
 use reqwest::{Client, Method, redirect};
 use serde_json::Value;
-use shared::model::token::Signer;
-use shared::tls;
 
 use super::{Deployment, Report, with_causes};
 

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use shared::aws::Service;
-use shared::mail::ses_api::SesApi;
+use aws::Service;
+use email::ses_api::SesApi;
 
 use super::{Deployment, Report, with_causes};
 

@@ -10,9 +10,9 @@ mod table;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use shared::crypto::deployment_secret::DeploymentSecret;
-use shared::environment;
-use shared::store::Store;
+use crypto::deployment_secret::DeploymentSecret;
+use store::Store;
+use wire::environment;
 
 use crate::aws::Aws;
 

@@ -10,8 +10,8 @@ use aws_sdk_dynamodb::types::{
     TableStatus, TimeToLiveStatus,
 };
 use jiff::SignedDuration;
-use shared::clock::Clock;
-use shared::store::{Store, table};
+use store::{Store, table};
+use wire::clock::Clock;
 
 use super::{Report, with_causes};
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use secrecy::{ExposeSecret as _, SecretString};
-use shared::entropy::Entropy;
-use shared::environment::variable;
+use wire::entropy::Entropy;
+use wire::environment::variable;
 
 use crate::data::write_private;
 use crate::engine::TABLE;

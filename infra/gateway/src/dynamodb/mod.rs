@@ -19,12 +19,12 @@ use axum::response::{IntoResponse as _, Response};
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, header};
 use serde_json::json;
-use shared::clock::Clock;
+use wire::clock::Clock;
+
+pub(crate) use credentials::Credentials;
 
 use crate::engine::Engine;
 use crate::pages::guard::is_loopback_host;
-
-pub(crate) use credentials::Credentials;
 
 /// What DynamoDB takes, in bytes.
 const BODY_LIMIT: usize = 16 * 1024 * 1024;

@@ -1,5 +1,6 @@
 //! The inbox for programs, and for its page: `/inbox/api/messages`.
 
+use api::http::Json;
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query as QueryOf, State};
@@ -9,7 +10,6 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use shared::http::Json;
 
 use super::{Error, Inbox, KEPT, Message, Query};
 

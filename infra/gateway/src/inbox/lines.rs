@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, ErrorKind};
 use std::path::Path;
 
+use email::send::Sender;
 use serde::Deserialize;
-use shared::mail::send::Sender;
 
 const FILES: [&str; 2] = ["older.jsonl", "newest.jsonl"];
 

@@ -13,14 +13,14 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use email::send::{Mail, Mailer};
 use jiff::Timestamp;
+use model::outbox::Failure;
+use model::outbox::work::Outcome;
 use serde::Serialize;
-use shared::clock::{Clock, Millis};
-use shared::mail::send::{Mail, Mailer};
-use shared::model::id::EmailId;
-use shared::model::outbox::Failure;
-use shared::model::outbox_work::Outcome;
 use table::Table;
+use wire::clock::{Clock, Millis};
+use wire::id::EmailId;
 
 use crate::damage::{self, Damage};
 

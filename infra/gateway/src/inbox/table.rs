@@ -10,14 +10,14 @@
 
 use std::path::Path;
 
+use email::mime;
+use email::send::{Mail, Sender};
 use jiff::Timestamp;
+use model::email::Email;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
-use shared::mail::mime;
-use shared::mail::send::{Mail, Sender};
-use shared::model::email::Email;
-use shared::model::id::{EmailId, ProjectId};
+use wire::id::{EmailId, ProjectId};
 
 use super::lines::Line;
 use super::{Error, Found, KEPT, Message, Query, message_id};

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use shared::entropy::Entropy;
-use shared::mail::send::Sender;
-use shared::model::email::Email;
-use shared::model::id::ProjectId;
+use email::send::Sender;
+use model::email::Email;
 use uuid::Uuid;
+use wire::entropy::Entropy;
+use wire::id::ProjectId;
 
 use super::*;
 

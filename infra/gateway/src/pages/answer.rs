@@ -3,9 +3,9 @@
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
+use crypto::digest::Digest;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use infra::pages::POLICY;
-use shared::crypto::digest::Digest;
 
 /// What a browser lets the HTML of an email do: show itself, with its pictures. It has neither scripts nor forms nor an origin.
 const EMAIL_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src * data:; font-src data:; base-uri 'none'; \

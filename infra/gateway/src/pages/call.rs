@@ -1,14 +1,14 @@
 //! Calls of operations in this process, in the name of whoever runs the gateway: pages change things by the API alone.
 
+use api::http::client::PeerAddress;
+use api::product::access::Operator;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::response::IntoResponse as _;
 use http::{Extensions, HeaderValue, StatusCode, header};
 use serde_json::Value;
-use shared::http::client::PeerAddress;
-use shared::level::Level;
-use shared::product_api::access::Operator;
 use tower::ServiceExt as _;
+use wire::level::Level;
 
 use super::Pages;
 

@@ -1,5 +1,6 @@
 //! The pages for everybody: documents, the API reference, error codes, the API document itself, and the files that pages load.
 
+use api::http::Json;
 use axum::Router;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
@@ -10,7 +11,6 @@ use infra::pages::documents::Document;
 use infra::pages::{Link, errors};
 use infra::reference::Reference;
 use serde::Deserialize;
-use shared::http::Json;
 
 use super::{Pages, answer};
 

@@ -8,12 +8,12 @@
 //! the port: what another server of this machine receives opens nothing that asks for the header.
 
 use anyhow::bail;
+use crypto::digest::Digest;
 use http::{HeaderMap, HeaderValue, header};
 use secrecy::{ExposeSecret as _, SecretString};
-use shared::crypto::digest::Digest;
-use shared::entropy::Entropy;
-use shared::environment::variable;
 use subtle::ConstantTimeEq as _;
+use wire::entropy::Entropy;
+use wire::environment::variable;
 
 use crate::keys::Saved;
 

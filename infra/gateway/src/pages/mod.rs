@@ -22,13 +22,12 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
+use flows::App;
 use http::{HeaderMap, StatusCode, header};
 use infra::pages::{Frame, Link};
 use infra::reference::Reference;
 use serde::Serialize;
-use shared::App;
-use shared::model::id::ProjectId;
-use shared::store;
+use wire::id::ProjectId;
 
 pub use self::key::PageKey;
 use crate::inbox::Inbox;

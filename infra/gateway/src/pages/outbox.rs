@@ -6,14 +6,13 @@ use axum::Router;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use axum::routing::get;
+use model::outbox::status::Status;
+use model::outbox::{OutboxEntry, Recipients, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use shared::model::id::{ProjectId, UserId};
-use shared::model::outbox::{OutboxEntry, Recipients, Stage};
-use shared::model::outbox_status::Status;
-use shared::store;
-use shared::store::outbox_list::OutboxListing;
+use store::outbox::list::OutboxListing;
 use strum::VariantArray as _;
+use wire::id::{ProjectId, UserId};
 
 use super::{Pages, Project, answer, outbox_entry, path_with};
 
@@ -146,7 +145,7 @@ impl Row {
 
 /// The subject as it was rendered, or what it is rendered from.
 pub(super) fn subject(entry: &OutboxEntry) -> String {
-    let source = || shared::mail::builtin::sources(&entry.source).subject.to_owned();
+    let source = || model::document::builtin::sources(&entry.source).subject.to_owned();
     entry.rendered.as_ref().map_or_else(source, |rendered| rendered.subject.clone())
 }
 

@@ -7,13 +7,13 @@ use axum::response::{IntoResponse as _, Response};
 use http::{Extensions, StatusCode};
 use infra::pages::Link;
 use jiff::Timestamp;
+use model::outbox::status::Status;
+use model::outbox::view::OutboxView;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use shared::level::Level;
-use shared::model::id::{EmailId, ProjectId};
-use shared::model::outbox_status::Status;
-use shared::model::outbox_view::OutboxView;
-use shared::store::outbox::OutboxRow;
+use store::outbox::OutboxRow;
+use wire::id::{EmailId, ProjectId};
+use wire::level::Level;
 
 use super::call::Call;
 use super::outbox::{Addresses, failure, subject, tone, words};

@@ -10,7 +10,7 @@ use axum::routing::get;
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
-use shared::level::Level;
+use wire::level::Level;
 
 use super::call::Call;
 use super::{Pages, answer};

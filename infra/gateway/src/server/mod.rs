@@ -14,22 +14,21 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::http::client::PeerAddress;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::{IntoResponse as _, Response};
+use connection::{Connection, TimedBody, Watched};
+use connections::Place;
 use http::{Request, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use shared::http::client::PeerAddress;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tower::ServiceExt as _;
-
-use connection::{Connection, TimedBody, Watched};
-use connections::Place;
 
 pub(crate) use connections::Connections;
 pub(crate) use proxies::{Network, Proxies};

@@ -5,7 +5,7 @@ use std::path::Path;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use gateway::engine::{Engine, TABLE};
 use serde_json::{Value, json};
-use shared::entropy::Entropy;
+use wire::entropy::Entropy;
 
 use crate::support::{Folder, Gateway, fails, run, succeeds};
 

@@ -5,23 +5,23 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
 use std::time::Duration;
 
+use api::http::client::PeerAddress;
 use auth_functions::password_sign_in::{ROUTE, handle};
+use aws::connector::AwsHttp;
+use aws::{Credentials, Endpoint, Service};
 use axum::Router;
 use axum::body::Body;
+use crypto::password::hash::Hasher;
+use flows::App;
 use http::Request;
+use model::limit::{Limits, Rate, Rule};
 use reqwest::Method;
 use serde_json::{Value, json};
-use shared::App;
-use shared::aws::{Credentials, Endpoint, Service};
-use shared::aws_http::AwsHttp;
-use shared::clock::Clock;
-use shared::crypto::password::hash::Hasher;
-use shared::entropy::Entropy;
-use shared::http::client::PeerAddress;
-use shared::model::limit::{Limits, Rate, Rule};
-use shared::settings::Settings;
-use shared::store::Store;
+use settings::Settings;
+use store::Store;
 use tower::ServiceExt as _;
+use wire::clock::Clock;
+use wire::entropy::Entropy;
 
 use crate::support::{Gateway, end_of, fails, gateway, run, succeeds};
 
@@ -45,7 +45,7 @@ fn function(first: &Gateway) -> Router {
         access_token_life: Duration::from_secs(600),
         limits: Limits::standard().with(Rule::SignIn, Some(Rate::new(60, DAY))),
         stage: None,
-        senders: shared::settings::senders("http://localhost:9000", "*").unwrap(),
+        senders: settings::senders("http://localhost:9000", "*").unwrap(),
         development: true,
         allow_private_issuers: false,
         provider_stand_in: None,
@@ -54,7 +54,7 @@ fn function(first: &Gateway) -> Router {
     let endpoint = Endpoint::new(Service::DynamoDb, &first.line("DynamoDB"), "local", credentials);
     let store = Store::at(endpoint, AwsHttp::from_env().unwrap(), gateway::engine::TABLE, Entropy::system());
     let app = App::new(settings, store, Clock::system(), Entropy::system(), Hasher::new(64, 1));
-    shared::http::router(&app, ROUTE, handle).with_state(app)
+    api::http::router(&app, ROUTE, handle).with_state(app)
 }
 
 async fn sign_in(function: Router, project: String, number: usize) -> u16 {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::Method;
 use ring::hmac;
 use serde_json::{Value, json};
-use shared::clock::Clock;
+use wire::clock::Clock;
 
 use crate::support::{Folder, Gateway, end_of, fails, gateway, succeeds, variable};
 

@@ -1,0 +1,137 @@
+//! What every answer of interface A gets: errors in the form of the interface, validators, cache rules, and any origin may read it.
+
+use std::any::Any;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use crypto::digest::Digest;
+use flows::App;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http_body_util::BodyExt as _;
+use store::retry;
+
+use crate::content::error::Problem;
+
+const CACHE: &str = "public, max-age=60, stale-while-revalidate=600";
+
+/// Wraps an operation of interface A.
+pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let (wanted, is_head, is_preflight) =
+        (wanted(request.headers()), request.method() == Method::HEAD, request.method() == Method::OPTIONS);
+    // The validator of HEAD is that of GET, so the body is made and left out.
+    if is_head {
+        *request.method_mut() = Method::GET;
+    }
+    let response = retry::within(retry::BUDGET, next.run(request)).await;
+    if is_preflight && response.status().is_success() {
+        return response;
+    }
+    let mut response = answer(response, &wanted, &app.settings.site_url).await;
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("etag"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_head {
+        *response.body_mut() = Body::empty();
+    }
+    response
+}
+
+/// The answer to a handler that panicked.
+pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
+    tracing::error!("an operation panicked");
+    Problem::InternalError.into_response()
+}
+
+async fn answer(response: Response, wanted: &str, site_url: &str) -> Response {
+    let problem = response.extensions().get::<Problem>().copied().or_else(|| Problem::of_status(response.status()));
+    match problem {
+        Some(problem) => uncached(problem.answer(site_url)),
+        None if response.status() == StatusCode::OK => with_validator(response, wanted, site_url).await,
+        None => uncached(response),
+    }
+}
+
+async fn with_validator(response: Response, wanted: &str, site_url: &str) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
+        return uncached(Problem::InternalError.answer(site_url));
+    };
+    let etag = format!("\"{}\"", Digest::of_bytes(&body).as_str());
+    set_cache(&mut parts.headers, &etag);
+    if names(wanted, &etag) {
+        parts.status = StatusCode::NOT_MODIFIED;
+        parts.headers.remove(header::CONTENT_TYPE);
+        return Response::from_parts(parts, Body::empty());
+    }
+    // Stated here, as HEAD leaves out the body that it is the length of.
+    parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+    Response::from_parts(parts, Body::from(body))
+}
+
+fn set_cache(headers: &mut HeaderMap, etag: &str) {
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE));
+    if let Ok(value) = HeaderValue::from_str(etag) {
+        headers.insert(header::ETAG, value);
+    }
+}
+
+/// The validators that a request has already; several headers are one list (RFC 9110 §5.3).
+fn wanted(headers: &HeaderMap) -> String {
+    let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    lists.collect::<Vec<_>>().join(",")
+}
+
+/// Whether an `If-None-Match` names this validator; weak comparison (RFC 9110 §13.1.2).
+fn names(wanted: &str, etag: &str) -> bool {
+    wanted.split(',').map(str::trim).any(|name| name == "*" || name.strip_prefix("W/").unwrap_or(name) == etag)
+}
+
+/// An error is over as soon as its cause is: the next publication may have what this one lacks.
+fn uncached(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_validator_is_found_in_a_list_whether_weak_or_strong() {
+        for wanted in ["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*", "\"b\",W/\"a\""] {
+            assert!(names(wanted, "\"a\""), "{wanted}");
+        }
+        for wanted in ["", "a", "\"A\"", "\"b\"", "\"a", "W/W/\"a\""] {
+            assert!(!names(wanted, "\"a\""), "{wanted}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_names_no_problem_still_has_the_form_of_the_interface() {
+        for (status, code) in [(500, "internal_error"), (404, "route_not_found"), (405, "method_not_allowed")] {
+            let bare = StatusCode::from_u16(status).unwrap().into_response();
+            let answer = answer(bare, "", "https://example.com").await;
+            assert_eq!(answer.status(), status);
+            assert_eq!(answer.headers()[header::CACHE_CONTROL], "no-store");
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(body["error"]["code"], code);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_visitor_has_already_is_not_sent_again() {
+        let made = || "{}".into_response();
+        let first = answer(made(), "", "").await;
+        let etag = first.headers()[header::ETAG].to_str().unwrap().to_owned();
+        assert_eq!((first.status().as_u16(), first.headers()[header::CACHE_CONTROL].to_str().unwrap()), (200, CACHE));
+
+        let second = answer(made(), &etag, "").await;
+        assert_eq!(second.status(), 304);
+        assert_eq!(second.headers()[header::ETAG], etag.as_str());
+        assert!(second.into_body().collect().await.unwrap().to_bytes().is_empty());
+    }
+}

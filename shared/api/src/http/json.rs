@@ -1,0 +1,54 @@
+//! JSON answers.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::describe::{Describe, Described, Description};
+
+/// An answer of 200 with a JSON body.
+#[derive(Debug, Clone, Copy)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        match serde_json::to_vec(&self.0) {
+            Ok(body) => {
+                let content_type = HeaderValue::from_static("application/json; charset=utf-8");
+                ([(header::CONTENT_TYPE, content_type)], body).into_response()
+            }
+            Err(error) => {
+                tracing::error!(%error, "an answer cannot be serialised");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        }
+    }
+}
+
+/// An answer of 201 with a JSON body.
+#[derive(Debug, Clone, Copy)]
+pub struct Created<T>(pub T);
+
+impl<T: Serialize> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        let mut response = Json(self.0).into_response();
+        if response.status() == StatusCode::OK {
+            *response.status_mut() = StatusCode::CREATED;
+        }
+        response
+    }
+}
+
+impl<T: ToSchema> Describe for Json<T> {
+    fn describe(description: &mut Description) {
+        description.answer = Some(Described::of::<T>());
+    }
+}
+
+impl<T: ToSchema> Describe for Created<T> {
+    fn describe(description: &mut Description) {
+        description.answer = Some(Described::of::<T>());
+        description.status = Some(201);
+    }
+}

@@ -1,0 +1,212 @@
+//! One operation as a Lambda function behind an HTTP API of API Gateway (payload format 2.0).
+
+use std::convert::Infallible;
+use std::future::ready;
+use std::pin::Pin;
+
+use axum::Router;
+use axum::handler::Handler;
+use axum::response::IntoResponse as _;
+use errors::KnownError;
+use flows::App;
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body_util::BodyExt as _;
+use lambda_http::request::RequestContext;
+use lambda_http::{Error, RequestExt as _, service_fn};
+use tower::ServiceExt as _;
+use wire::environment;
+
+use crate::content::error::Problem;
+use crate::http::client::{PeerAddress, went_past_distribution};
+use crate::http::log::{self, Asked};
+use crate::http::request_id::RequestId;
+use crate::http::route::{Interface, Route};
+use crate::http::router::{fallback_router, router};
+use crate::http::version::resolved;
+
+/// Browsers that have reached the API once reach it by TLS alone for a year (RFC 6797). Not for subdomains: they are not the API's to
+/// speak for.
+const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+/// Runs the Lambda of an operation: builds the app of this cold start, then answers events until the instance ends.
+pub async fn run<H, T>(route: Route, handler: H) -> Result<(), Error>
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    // API Gateway matched the route already; what its decoding of the path made of it may still be another.
+    let unmatched = move || async move {
+        match route.interface {
+            Interface::Content => Problem::RouteNotFound.into_response(),
+            Interface::Product => KnownError::RouteNotFound.into_response(),
+        }
+    };
+    let app = if route.uses_secret { App::from_env } else { App::without_secret };
+    run_router(route.name, app, |app| router(app, route, handler).merge(fallback_router(app, route.interface, unmatched))).await
+}
+
+/// Runs a router as the Lambda of this name, with the app of its environment ([`App::from_env`] or [`App::without_secret`]).
+pub async fn run_router(
+    name: &'static str,
+    app: impl FnOnce() -> Result<App, environment::Error>,
+    build: impl FnOnce(&App) -> Router<App>,
+) -> Result<(), Error> {
+    log::init();
+    let app = app()?;
+    let router = build(&app).with_state(app.clone());
+    lambda_http::run(service_fn(|request| answer(name, app.clone(), router.clone(), request))).await
+}
+
+async fn answer(name: &'static str, app: App, router: Router, request: lambda_http::Request) -> Result<Answer, Infallible> {
+    let request = as_received(request);
+    let asked = asked(name, &request);
+    let is_direct = went_past_distribution(request.headers(), &app.settings);
+    let mut answer = if is_direct { direct(&app) } else { router.oneshot(request).await? };
+    // Not over plain HTTP (RFC 6797 §7.2), which is how functions answer on a developer's machine.
+    if app.settings.api_url.starts_with("https:") {
+        answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
+    }
+    asked.answered(&app, &answer);
+    Ok(Answer::read(answer).await)
+}
+
+/// The answer at API Gateway's own address, where there is a distribution: nothing is looked up for it.
+fn direct(app: &App) -> Response<axum::body::Body> {
+    (StatusCode::FORBIDDEN, format!("This API answers at {} alone.\n", app.settings.api_url)).into_response()
+}
+
+/// An answer as the runtime sends it: text where it is text, anything else in base64.
+///
+/// All text is UTF-8 here. The conversion that the runtime has for bodies would bring the tables of every other encoding into every function.
+struct Answer(Response<lambda_http::Body>);
+
+impl Answer {
+    async fn read(answer: Response<axum::body::Body>) -> Self {
+        let (parts, body) = answer.into_parts();
+        let body = match body.collect().await {
+            Ok(body) => Vec::from(body.to_bytes()),
+            Err(error) => {
+                tracing::error!(%error, "an answer ended early");
+                return Self(StatusCode::INTERNAL_SERVER_ERROR.into_response().map(|_| lambda_http::Body::Empty));
+            }
+        };
+        let body = String::from_utf8(body).map_or_else(|error| lambda_http::Body::Binary(error.into_bytes()), lambda_http::Body::Text);
+        Self(Response::from_parts(parts, body))
+    }
+}
+
+impl lambda_http::IntoResponse for Answer {
+    fn into_response(self) -> Pin<Box<dyn Future<Output = Response<lambda_http::Body>> + Send>> {
+        Box::pin(ready(self.0))
+    }
+}
+
+/// What the log says of a request.
+fn asked(name: &'static str, request: &lambda_http::Request) -> Asked {
+    let invocation = request.lambda_context_ref().map(|context| context.request_id.clone());
+    Asked::new(name, request.method(), request.headers(), request.extensions().get().cloned(), invocation)
+}
+
+/// Puts what API Gateway says of a request where others look for it: the address of the client and
+/// the id of the request. Names the path as its route does.
+fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
+    let (address, request_id) = match request.request_context_ref() {
+        Some(context @ RequestContext::ApiGatewayV2(of)) => {
+            (of.http.source_ip.as_deref().and_then(|ip| ip.parse().ok()), RequestId::of(context))
+        }
+        _ => (None, None),
+    };
+    request.extensions_mut().insert(address.map(PeerAddress).unwrap_or_default());
+    if let Some(request_id) = request_id {
+        request.extensions_mut().insert(request_id);
+    }
+    *request.uri_mut() = resolved(request.uri());
+    request
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_of_the_latest_version_is_one_of_the_current_one() {
+        let event = include_str!("../../../../events/users/me-read.json");
+        let path = |event: &str| {
+            let request = lambda_http::request::from_str(event).expect("an event");
+            as_received(request).uri().path().to_owned()
+        };
+        assert_eq!(path(event), "/api/v1/users/me");
+        let latest = event.replace("/api/v1/", "/api/latest/");
+        assert_ne!(latest, event);
+        assert_eq!(path(&latest), "/api/v1/users/me");
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_text_where_it_can_be() {
+        let of = async |body: &'static [u8]| Answer::read(Response::new(axum::body::Body::from(body))).await.0.into_body();
+        assert!(matches!(of("{\"name\":\"Zo\u{eb}\"}".as_bytes()).await, lambda_http::Body::Text(text) if text.contains("Zo\u{eb}")));
+        assert!(matches!(of(b"\x89PNG").await, lambda_http::Body::Binary(bytes) if bytes == b"\x89PNG"));
+    }
+
+    #[tokio::test]
+    async fn client_and_log_get_the_request_id_of_api_gateways_access_log() {
+        let event = include_str!("../../../../events/users/me-read.json");
+        let request = as_received(lambda_http::request::from_str(event).expect("an event"));
+        let app = log::tests::app(None);
+        let (logged, route) = (asked("users-me-read", &request), Route::get("users-me-read", "/api/v1/users/me"));
+        let router = router(&app, route, || async { KnownError::InternalError }).with_state(app.clone());
+        let answer = router.oneshot(request).await.expect("an answer");
+
+        let id = "JKJaXmPLvHcESHA=";
+        for name in ["x-request-id", "x-service-request-id"] {
+            assert_eq!(answer.headers()[name], id);
+        }
+        assert_eq!(logged.line(&app, &answer)["request_id"], id);
+        let body = answer.into_body().collect().await.expect("a body").to_bytes();
+        let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(body["request_id"], id, "the one that a person copies into a report");
+    }
+
+    #[tokio::test]
+    async fn answers_to_browsers_pin_tls_where_the_api_has_it() {
+        for (api_url, expected) in [("https://api.test", Some("max-age=31536000")), ("http://localhost:9000", None)] {
+            let app = log::tests::app_at(api_url, None);
+            let build = || router(&app, Route::get("users-me-read", "/api/v1/users/me"), || async { KnownError::UserNotFound });
+            let event = include_str!("../../../../events/users/me-read.json");
+            for event in [event.to_owned(), event.replace("/users/me", "/nowhere")] {
+                let request = lambda_http::request::from_str(&event).expect("an event");
+                let answer = answer("users-me-read", app.clone(), build().with_state(app.clone()), request).await.expect("an answer");
+                let header = answer.0.headers().get("strict-transport-security").map(|value| value.to_str().expect("text").to_owned());
+                assert_eq!(header.as_deref(), expected, "{api_url}: {}", answer.0.status());
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_that_goes_past_the_distribution_reaches_an_operation() {
+        let app = log::tests::app_behind("the secret of the distribution");
+        let reached = async || KnownError::UserNotFound;
+        let build = || router(&app, Route::get("users-me-read", "/api/v1/users/me"), reached).with_state(app.clone());
+        for (secret, expected) in [(None, 403), (Some("another"), 403), (Some("the secret of the distribution"), 404)] {
+            let event = include_str!("../../../../events/users/me-read.json");
+            let mut request = lambda_http::request::from_str(event).expect("an event");
+            request.headers_mut().remove("x-origin-secret");
+            if let Some(secret) = secret {
+                request.headers_mut().insert("x-origin-secret", HeaderValue::from_static(secret));
+            }
+            let answer = answer("users-me-read", app.clone(), build(), request).await.expect("an answer").0;
+            assert_eq!(answer.status(), expected, "{secret:?}");
+            if expected == 403 {
+                assert!(matches!(answer.body(), lambda_http::Body::Text(text) if text.contains("https://api.test")));
+            }
+        }
+    }
+
+    #[test]
+    fn the_address_of_an_event_is_the_one_that_api_gateway_saw() {
+        let event = include_str!("../../../../events/users/me-read.json");
+        let request = as_received(lambda_http::request::from_str(event).expect("an event"));
+        let address = request.extensions().get::<PeerAddress>().map(|address| address.0.to_string());
+        assert_eq!(address.as_deref(), Some("203.0.113.7"));
+    }
+}

@@ -1,0 +1,273 @@
+//! What a function writes to its log: lines of JSON, which `CloudWatch` indexes, and one for each answer, which is its metrics as well.
+//!
+//! The line of an answer is a document of the Embedded Metric Format (`CloudWatch`'s specification, version 0), so metrics cost no call and
+//! no agent. It names the operation and not the path, and nothing that a request brought but the id of its project: no address, no header,
+//! no body, no query. A deployment without `GATELET_STAGE` writes the same line without metrics.
+//!
+//! | metric | unit | of |
+//! |---|---|---|
+//! | `Requests` | count | `Stage`, `Operation` |
+//! | `Duration` | milliseconds | `Stage`, `Operation` |
+//! | `ClientErrors`, `ServerErrors` | count; only where there is one, as each metric is paid for by the hours that have it | `Stage`, `Operation` |
+//! | `OldestDueMailAge` | seconds | `Stage` |
+
+use std::io::Write as _;
+use std::panic;
+use std::time::{Duration, Instant};
+
+use axum::response::Response;
+use errors::ErrorCode;
+use flows::App;
+use http::{HeaderMap, StatusCode};
+use serde_json::{Map, Value, json};
+use tracing::Subscriber;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt::MakeWriter;
+use wire::environment::variable;
+use wire::id::ProjectId;
+
+use crate::http::request_id::RequestId;
+use crate::product::header_family;
+
+/// The namespace of all metrics.
+const NAMESPACE: &str = "Gatelet";
+
+/// The level below which nothing is ever logged: libraries would write what they send.
+pub const MOST: LevelFilter = LevelFilter::INFO;
+
+/// Writes what is traced as lines of JSON. Lambda gives each its time.
+pub fn lines<W>(level: LevelFilter, writer: W) -> impl Subscriber + Send + Sync
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let lines = tracing_subscriber::fmt().json().flatten_event(true).with_span_list(false).with_target(false).without_time();
+    lines.with_max_level(level).with_writer(writer).finish()
+}
+
+/// Sends what is traced to standard output, from the level that Lambda's setting names (`AWS_LAMBDA_LOG_LEVEL`): `error`, `warn` or `info`,
+/// which is the default.
+pub fn init() {
+    let level = variable("AWS_LAMBDA_LOG_LEVEL").and_then(|level| level.parse().ok()).unwrap_or(MOST).min(MOST);
+    // Refused where there is one already, which no function has.
+    let _ = tracing::subscriber::set_global_default(lines(level, std::io::stdout));
+    // A panic's words may have in them what a request brought; where it was is enough to find it.
+    panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "a function panicked");
+    }));
+}
+
+/// What is known of a request before it is answered.
+pub struct Asked {
+    operation: &'static str,
+    since: Instant,
+    method: http::Method,
+    project: Option<ProjectId>,
+    /// Of API Gateway; the answer's own comes before it.
+    request_id: Option<RequestId>,
+    /// Id of the invocation, as in the lines that Lambda itself writes.
+    invocation: Option<String>,
+}
+
+impl Asked {
+    pub fn new(
+        operation: &'static str,
+        method: &http::Method,
+        headers: &HeaderMap,
+        request_id: Option<RequestId>,
+        invocation: Option<String>,
+    ) -> Self {
+        Self { operation, since: Instant::now(), method: method.clone(), project: project(headers), request_id, invocation }
+    }
+
+    /// Writes the line of the answer.
+    pub(crate) fn answered(self, app: &App, response: &Response) {
+        write(&self.line(app, response));
+    }
+
+    /// The line of the answer.
+    pub fn line(mut self, app: &App, response: &Response) -> Value {
+        self.request_id = response.extensions().get().cloned().or(self.request_id);
+        self.line_of(app, response.status(), response.extensions().get::<ErrorCode>().map(|code| code.0))
+    }
+
+    fn line_of(self, app: &App, status: StatusCode, code: Option<&'static str>) -> Value {
+        let millis = (self.since.elapsed().as_secs_f64() * 1e6).round() / 1e3;
+        let mut metrics = vec![("Requests", "Count", json!(1)), ("Duration", "Milliseconds", json!(millis))];
+        if status.is_client_error() {
+            metrics.push(("ClientErrors", "Count", json!(1)));
+        } else if status.is_server_error() {
+            metrics.push(("ServerErrors", "Count", json!(1)));
+        }
+        let mut line = metrics_of(app, Some(self.operation), &metrics);
+        let more = json!({
+            "level": if status.is_server_error() { "ERROR" } else { "INFO" },
+            "message": "answered",
+            "operation": self.operation,
+            "method": self.method.as_str(),
+            "status": status.as_u16(),
+            "duration_ms": millis,
+        });
+        line.extend(more.as_object().cloned().unwrap_or_default());
+        let optional = [
+            ("project", self.project.map(|id| id.to_string())),
+            ("request_id", self.request_id.map(|id| id.as_str().to_owned())),
+            ("invocation", self.invocation),
+            ("code", code.map(str::to_owned)),
+        ];
+        line.extend(optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))));
+        Value::Object(line)
+    }
+}
+
+/// The project that a request names, believed or not; whatever is no id of one stays out of the log.
+fn project(headers: &HeaderMap) -> Option<ProjectId> {
+    header_family::header(headers, "project-id").ok().flatten().and_then(|id| ProjectId::parse(id).ok())
+}
+
+/// Writes how long the mail has been due that has been so for longest; zero when none is.
+pub fn oldest_due_mail(app: &App, age: Duration) {
+    if app.settings.stage.is_some() {
+        write(&Value::Object(metrics_of(app, None, &[("OldestDueMailAge", "Seconds", json!(age.as_secs()))])));
+    }
+}
+
+/// The part of a line that makes it metrics; nothing where there is no stage.
+fn metrics_of(app: &App, operation: Option<&'static str>, metrics: &[(&str, &str, Value)]) -> Map<String, Value> {
+    let mut line = Map::new();
+    let Some(stage) = &app.settings.stage else { return line };
+    let mut dimensions = vec!["Stage"];
+    line.insert("Stage".to_owned(), stage.as_str().into());
+    if let Some(operation) = operation {
+        dimensions.push("Operation");
+        line.insert("Operation".to_owned(), operation.into());
+    }
+    let definitions: Vec<Value> = metrics.iter().map(|(name, unit, _)| json!({ "Name": name, "Unit": unit })).collect();
+    let directive = json!({ "Namespace": NAMESPACE, "Dimensions": [dimensions], "Metrics": definitions });
+    line.insert("_aws".to_owned(), json!({ "Timestamp": app.clock.now().as_millisecond(), "CloudWatchMetrics": [directive] }));
+    line.extend(metrics.iter().map(|(name, _, value)| ((*name).to_owned(), value.clone())));
+    line
+}
+
+/// One line is one write, so that no two of them are mixed. A function whose log is gone still answers.
+fn write(line: &Value) {
+    let _ = std::io::stdout().lock().write_all(format!("{line}\n").as_bytes());
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use aws::connector::AwsHttp;
+    use aws::{Endpoint, Service};
+    use crypto::password::hash::Hasher;
+    use model::limit::Limits;
+    use settings::Settings;
+    use store::Store;
+    use wire::clock::Clock;
+    use wire::entropy::Entropy;
+
+    pub(crate) fn app(stage: Option<&str>) -> App {
+        app_at("https://api.test", stage)
+    }
+
+    pub(crate) fn app_at(api_url: &str, stage: Option<&str>) -> App {
+        with_settings(settings(api_url, stage))
+    }
+
+    /// Of a deployment whose distribution has this secret.
+    pub(crate) fn app_behind(secret: &str) -> App {
+        with_settings(Settings { origin_secret: Some(secret.to_owned().into()), ..settings("https://api.test", None) })
+    }
+
+    fn settings(api_url: &str, stage: Option<&str>) -> Settings {
+        Settings {
+            api_url: api_url.to_owned(),
+            site_url: "https://site.test".to_owned(),
+            secret: "a deployment secret of some length".to_owned().into(),
+            origin_secret: None,
+            access_token_life: Duration::from_secs(600),
+            limits: Limits::off(),
+            stage: stage.map(str::to_owned),
+            senders: model::project::senders::Senders::new("noreply@api.test".to_owned(), "").expect("a list"),
+            trust_viewer_headers: false,
+            development: false,
+            allow_private_issuers: false,
+            provider_stand_in: None,
+            mails_per_hour: None,
+        }
+    }
+
+    fn with_settings(settings: Settings) -> App {
+        let endpoint = Endpoint::local(Service::DynamoDb, "http://table.invalid");
+        let store = Store::at(endpoint, AwsHttp::from_env().expect("a client"), "table", Entropy::system());
+        App::new(settings, store, Clock::new(|| jiff::Timestamp::UNIX_EPOCH), Entropy::system(), Hasher::new(64, 1))
+    }
+
+    fn line(stage: Option<&str>, status: u16, code: Option<&'static str>) -> Value {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-stack-project-id", http::HeaderValue::from_static("6fbbf22e-f4b2-4c6e-95a1-beab6fa41063"));
+        headers.insert("x-stack-access-token", http::HeaderValue::from_static("a-token"));
+        let request_id = Some(RequestId::new("JKJaXmPLvHcESHA=".to_owned()));
+        let asked = Asked::new("users-me-read", &http::Method::GET, &headers, request_id, Some("8476a536".to_owned()));
+        asked.line_of(&app(stage), StatusCode::from_u16(status).expect("a status"), code)
+    }
+
+    #[test]
+    fn a_line_says_what_was_asked_and_how_it_ended_and_no_secret() {
+        let line = line(None, 401, Some("ACCESS_TOKEN_EXPIRED"));
+        let expected = json!({
+            "level": "INFO", "message": "answered", "operation": "users-me-read", "method": "GET", "status": 401,
+            "code": "ACCESS_TOKEN_EXPIRED", "request_id": "JKJaXmPLvHcESHA=", "invocation": "8476a536", "project": "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063",
+            "duration_ms": line["duration_ms"],
+        });
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_line_of_a_stage_has_the_metrics_that_it_defines() {
+        for (status, more) in [(200, None), (404, Some("ClientErrors")), (503, Some("ServerErrors"))] {
+            let line = line(Some("prod"), status, None);
+            let directive = &line["_aws"]["CloudWatchMetrics"][0];
+            assert_eq!((&directive["Namespace"], &directive["Dimensions"]), (&json!("Gatelet"), &json!([["Stage", "Operation"]])));
+            let names: Vec<&str> =
+                directive["Metrics"].as_array().into_iter().flatten().filter_map(|metric| metric["Name"].as_str()).collect();
+            assert_eq!(names, ["Requests", "Duration"].into_iter().chain(more).collect::<Vec<_>>());
+            assert!(names.iter().all(|name| line[*name].is_number()), "{line}");
+            assert_eq!(
+                (&line["Stage"], &line["Operation"], &line["_aws"]["Timestamp"]),
+                (&json!("prod"), &json!("users-me-read"), &json!(0))
+            );
+        }
+    }
+
+    #[test]
+    fn a_text_of_somebody_else_stays_within_its_line() {
+        #[derive(Clone, Default)]
+        struct Kept(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+        impl std::io::Write for Kept {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0.lock().expect("nobody panicked").write(bytes)
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let hostile = "x\r\n{\"level\":\"INFO\",\"message\":\"answered\"}\u{1b}[2K\u{2028}\"";
+        let kept = Kept::default();
+        let writer = kept.clone();
+        tracing::subscriber::with_default(lines(MOST, move || writer.clone()), || {
+            tracing::warn!(fault = %hostile, "an issuer said {hostile}");
+        });
+        let log = String::from_utf8(kept.0.lock().expect("nobody panicked").clone()).expect("text");
+        let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(lines.len(), 1, "{log}");
+        assert_eq!((&lines[0]["level"], &lines[0]["fault"]), (&json!("WARN"), &json!(hostile)));
+        assert!(!log.contains('\u{1b}'), "a terminal would obey it");
+    }
+
+    #[test]
+    fn a_project_that_is_no_id_stays_out_of_the_log() {
+        let headers = HeaderMap::from_iter([(http::HeaderName::from_static("x-stack-project-id"), http::HeaderValue::from_static("<b>"))]);
+        assert_eq!(project(&headers), None);
+    }
+}

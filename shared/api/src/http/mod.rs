@@ -1,0 +1,22 @@
+//! What an operation is to HTTP: its route, what it says of itself, and how it runs as a Lambda.
+
+pub mod client;
+pub mod describe;
+pub mod json;
+pub mod json_lines;
+pub mod lambda;
+pub mod log;
+pub mod request_id;
+pub mod route;
+pub mod router;
+pub mod text;
+pub mod version;
+
+pub use crate::http::describe::{Describe, Description, Signature};
+pub use crate::http::json::{Created, Json};
+pub use crate::http::json_lines::JsonLines;
+pub use crate::http::lambda::{run, run_router};
+pub use crate::http::request_id::RequestId;
+pub use crate::http::route::{HASHING_MEMORY, Interface, MEMORY, Named, Route, TableAction, Trail, Verb};
+pub use crate::http::router::{Register, fallback_router, layered, router};
+pub use crate::http::text::{Page, Text, escape_html};

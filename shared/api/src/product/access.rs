@@ -1,0 +1,329 @@
+//! Who asks, and what they may do: the headers of a request become an [`Access`], in a fixed order, the first failure wins.
+//!
+//! An operation that takes `Access<Server>` cannot run without the server key, or the admin access token of somebody who owns the project.
+//! Authentication costs one round trip: project, key, user, session and what the request names are one `BatchGetItem`, beside which the
+//! request is counted. The access token is verified locally; whether its session still lives, and what its user may do, is read.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use axum::extract::{FromRequestParts, OptionalFromRequestParts, RawPathParams};
+use errors::{Error, KeySlip, KnownError};
+use flows::App;
+use flows::context::Context;
+use flows::current_user::CurrentUser;
+use flows::limits::{Claimed, recipient_key, unproved};
+use http::HeaderMap;
+use http::request::Parts;
+use model::limit::Limit;
+use model::place::Place;
+use model::project::{ApiKey, KeyKind, Project};
+use model::trail::Actor;
+use model::user::reference::UserRef;
+use secrecy::SecretString;
+use store::keys::{api_key_key, project_key};
+use store::project::ProjectRow;
+use store::record;
+use wire::id::{ProjectId, UserId};
+use wire::level::Level;
+use wire::problem::Problems;
+
+use crate::http::client::{PeerAddress, place};
+use crate::http::describe::{Describe, Description};
+use crate::http::route::Route;
+use crate::product::access_token::AccessToken;
+use crate::product::admin_token::{self, AdminToken};
+use crate::product::header_family::header;
+use crate::product::named::Names;
+use crate::product::trail::named_user;
+
+/// What stands for "no key" where a key must be text.
+pub const NO_KEY: &str = "__stack_public_client__";
+
+/// Among the extensions of a request, proves any access type without a key: whoever runs the process asks in person, as the gateway's own
+/// pages do. What comes from outside of the process has no way to put it there.
+#[derive(Debug, Clone, Copy)]
+pub struct Operator;
+
+/// A least access type, as a type.
+pub trait Least: Send + Sync + 'static {
+    const LEVEL: Level;
+}
+
+/// A browser or an app: the current user's own data.
+#[derive(Debug)]
+pub struct Client;
+/// A backend: all users of the project.
+#[derive(Debug)]
+pub struct Server;
+/// A dashboard: the project itself.
+#[derive(Debug)]
+pub struct Admin;
+
+impl Least for Client {
+    const LEVEL: Level = Level::Client;
+}
+
+impl Least for Server {
+    const LEVEL: Level = Level::Server;
+}
+
+impl Least for Admin {
+    const LEVEL: Level = Level::Admin;
+}
+
+/// A request that has proved the access type `L` at least.
+pub struct Access<L> {
+    context: Context,
+    least: PhantomData<L>,
+}
+
+impl<L> Deref for Access<L> {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        &self.context
+    }
+}
+
+impl<L> Access<L> {
+    pub fn into_context(self) -> Context {
+        self.context
+    }
+
+    /// The user whose things a request lists. A client that names none would list everybody's, which it may not; nobody else does.
+    pub fn listed_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
+        match user {
+            Some(user) => self.user_id(user),
+            None if self.level >= Level::Server => {
+                Err(KnownError::schema(&Problems::one("query.user_id", "is required"), route.verb.name(), route.path))
+            }
+            None => Err(KnownError::Forbidden),
+        }
+    }
+}
+
+/// What the headers say, before anything is looked up.
+struct Headers<'a> {
+    level: Level,
+    project: ProjectId,
+    key: Option<SecretString>,
+    /// What may be wrong with the key, for the error when there is one.
+    slip: KeySlip,
+    token: Option<AccessToken>,
+    /// What is wrong with it is said once the project is known to be there.
+    admin_token: Option<Result<AdminToken, KnownError>>,
+    branch: &'a str,
+    has_override_key: bool,
+}
+
+const KEY_HEADERS: [(&str, KeyKind); 3] = [
+    ("publishable-client-key", KeyKind::PublishableClient),
+    ("secret-server-key", KeyKind::SecretServer),
+    ("super-secret-admin-key", KeyKind::SuperSecretAdmin),
+];
+
+/// Longest malformed id that an error repeats: a UUID's length. Keys and tokens are longer, and one
+/// of them may have come in the wrong header.
+const MAX_ECHO: usize = 36;
+
+fn echoed(id: &str) -> &str {
+    if id.len() <= MAX_ECHO { id } else { "…" }
+}
+
+impl<'a> Headers<'a> {
+    /// What can be refused without a look at the table, the first failure of all: headers, access type, ids, the tokens.
+    fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, KnownError> {
+        // Also in a gateway, which has the secret, so that it answers as a function does.
+        let verifies = route.is_none_or(|route| route.uses_secret);
+        let mut keys = Vec::with_capacity(KEY_HEADERS.len());
+        for (name, kind) in KEY_HEADERS {
+            keys.push((kind, header(headers, name)?));
+        }
+        let admin_token = header(headers, "admin-access-token")?.filter(|_| verifies);
+        let Some(text) = header(headers, "access-type")? else {
+            let has_key = admin_token.is_some() || keys.iter().any(|(_, key)| key.is_some());
+            return Err(if has_key { KnownError::ProjectKeyWithoutAccessType } else { KnownError::AccessTypeRequired });
+        };
+        let level = Level::ALL.into_iter().find(|level| level.name() == text).ok_or(KnownError::InvalidAccessType)?;
+        let Some(id) = header(headers, "project-id")? else {
+            return Err(KnownError::AccessTypeWithoutProjectId { request_type: level.name().to_owned() });
+        };
+        let project = ProjectId::parse(id);
+        let named = project.as_ref().map_or_else(|_| echoed(id), ProjectId::as_str);
+        let token = header(headers, "access-token")?.filter(|_| verifies);
+        let is_change = level == Level::Client && route.is_some_and(Route::is_change_of_user);
+        let token = token.map(|token| AccessToken::read(token, named, headers, is_change, app)).transpose()?;
+        let project = project.map_err(|_| KnownError::CurrentProjectNotFound { project_id: echoed(id).to_owned() })?;
+        for (_, key) in &mut keys {
+            *key = key.filter(|key| *key != NO_KEY);
+        }
+        let wanted = KeyKind::of(level);
+        let key = keys.iter().find(|(kind, _)| *kind == wanted).and_then(|(_, key)| *key);
+        Ok(Self {
+            level,
+            project,
+            key: key.map(|key| SecretString::from(key.to_owned())),
+            slip: KeySlip::of(wanted, &keys),
+            token,
+            admin_token: admin_token.map(|text| AdminToken::read(text, app)),
+            branch: header(headers, "branch-id")?.unwrap_or("main"),
+            has_override_key: header(headers, "development-override-key")?.is_some(),
+        })
+    }
+
+    /// Step 11: what proves the access type. An admin access token stands for any key.
+    async fn prove(&self, project: &Project, key: Option<&ApiKey>, found: Option<admin_token::Found>, app: &App) -> Result<(), Error> {
+        if self.has_override_key {
+            return Err(KnownError::OverrideKeyNotSupported.into());
+        }
+        match (&self.admin_token, found) {
+            (Some(Ok(token)), Some(found)) => token.prove(project, app, &found).await,
+            (Some(Err(error)), _) => Err(error.clone().into()),
+            _ => Ok(self.prove_by_key(project, key, app)?),
+        }
+    }
+
+    fn prove_by_key(&self, project: &Project, key: Option<&ApiKey>, app: &App) -> Result<(), KnownError> {
+        let (project_id, slip) = (project.id.to_string(), self.slip);
+        let opens = key.is_some_and(|key| key.opens(KeyKind::of(self.level), app.clock.now()));
+        match (self.level, &self.key, opens) {
+            (_, Some(_), true) => Ok(()),
+            (Level::Client, None, _) if project.config.require_publishable_client_key => {
+                Err(KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project_id) })
+            }
+            (Level::Client, None, _) => Ok(()),
+            (Level::Client, Some(_), false) => Err(KnownError::InvalidPublishableClientKey { project_id, slip }),
+            (Level::Server, None, _) => Err(KnownError::ServerAuthenticationRequired(slip)),
+            (Level::Server, Some(_), false) => Err(KnownError::InvalidSecretServerKey { project_id, slip }),
+            (Level::Admin, None, _) => Err(KnownError::AdminAuthenticationRequired(slip)),
+            (Level::Admin, Some(_), false) => Err(KnownError::InvalidSuperSecretAdminKey { project_id, slip }),
+        }
+    }
+
+    /// Steps 12 to 14: there is one branch, and the access type is enough for the operation.
+    fn suffice(&self, least: Level) -> Result<(), KnownError> {
+        if self.branch != "main" {
+            return Err(KnownError::BranchDoesNotExist { branch_id: echoed(self.branch).to_owned() });
+        }
+        if self.level >= least {
+            return Ok(());
+        }
+        Err(KnownError::InsufficientAccessType {
+            actual_access_type: self.level.name().to_owned(),
+            allowed_access_types: Level::ALL.into_iter().filter(|level| *level >= least).map(Level::name).collect(),
+        })
+    }
+
+    fn owner(&self) -> Option<&AdminToken> {
+        self.admin_token.as_ref().and_then(|token| token.as_ref().ok())
+    }
+
+    /// Who asks, once the access is proved. A client's key is everybody's.
+    fn actor(&self, parts: &Parts, key: Option<&ApiKey>, user: Option<&CurrentUser>) -> Actor {
+        let is_client = self.level == Level::Client;
+        match (user, key, self.owner()) {
+            (Some(user), ..) if is_client => Actor::User { user_id: user.row.user.id, session_id: user.session.id },
+            _ if parts.extensions.get::<Operator>().is_some() => Actor::System,
+            (_, _, Some(owner)) => Actor::Operator { user_id: owner.user() },
+            (_, Some(key), None) if !is_client => Actor::Key { key_set_id: key.set_id.into(), kind: key.kind },
+            _ => Actor::Anonymous,
+        }
+    }
+
+    /// Whom the request is counted by.
+    fn claimed<'b>(&'b self, route: Option<&Route>, place: &'b Place) -> Claimed<'b> {
+        Claimed {
+            limit: route.and_then(|route| route.limit),
+            level: self.level,
+            project: &self.project,
+            user: self.token.as_ref().map(AccessToken::user),
+            owner: self.owner().map(AdminToken::user),
+            key: self.key.as_ref(),
+            place,
+        }
+    }
+}
+
+impl<L: Least> Access<L> {
+    async fn of(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let path = RawPathParams::from_request_parts(parts, app).await.ok();
+        let route = parts.extensions.get::<Route>();
+        let headers = Headers::read(&parts.headers, route, app)?;
+        let project_key = project_key(&headers.project);
+        let key_key = headers.key.as_ref().map(|key| api_key_key(&headers.project, key));
+        let of_user = headers.token.as_ref().map(|token| token.keys(&headers.project));
+        let own = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
+        let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
+        let place = place(&parts.headers, peer, &app.settings);
+        let claims = headers.token.as_ref().map(AccessToken::claims);
+        let names = Names { parts, path: path.as_ref(), claims };
+        let named = names.keys(route.map_or(&[], |route| route.reads), &headers.project);
+        let keys = own.chain(named).chain(headers.owner().map(AdminToken::keys).unwrap_or_default());
+        let counting = headers.claimed(route, &place).counting(app);
+        let sends_code = route.is_some_and(|route| matches!(route.limit, Some(Limit::SendCode | Limit::SignUp)));
+        let recipient = names.email().filter(|_| sends_code);
+        let recipient = recipient.and_then(|email| recipient_key(app, &headers.project, headers.level, &email));
+        let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys.chain(counting.keys()).chain(recipient)));
+        let (early, mut items) = (early?, items?);
+
+        let found = headers.owner().map(|token| token.found(&items)).transpose()?;
+        let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()? else {
+            unproved(app, None, &place).await?;
+            return Err(KnownError::CurrentProjectNotFound { project_id: headers.project.to_string() }.into());
+        };
+        let user = headers.token.as_ref().map(|token| token.user_now(&project.project, &items, app)).transpose()?;
+        let key: Option<ApiKey> = key_key.as_ref().map(|key| items.entity(key)).transpose()?.flatten();
+        if parts.extensions.get::<Operator>().is_none() {
+            let proof = headers.prove(&project.project, key.as_ref(), found, app).await;
+            if proof.as_ref().is_err_and(Error::is_wrong_key) {
+                unproved(app, Some(&headers.project), &place).await?;
+            }
+            proof?;
+        }
+        headers.suffice(L::LEVEL)?;
+        let actor = headers.actor(parts, key.as_ref(), user.as_ref());
+        record::by(&project.project, headers.level.into(), actor, named_user(path.as_ref(), user.as_ref().map(|user| user.row.user.id)));
+        counting.settle(early, &items).await?;
+        let context = Context {
+            app: app.clone(),
+            level: headers.level,
+            project: project.project,
+            project_version: project.version,
+            user,
+            place,
+            prefetched: app.store.knowing(items),
+        };
+        Ok(Self { context, least: PhantomData })
+    }
+}
+
+impl<L: Least> FromRequestParts<App> for Access<L> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        Self::of(parts, app).await
+    }
+}
+
+/// An operation that needs no access checks what a request claims nevertheless: `None` when it claims none.
+impl<L: Least> OptionalFromRequestParts<App> for Access<L> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Option<Self>, Error> {
+        match Self::of(parts, app).await {
+            Err(Error::Known(KnownError::AccessTypeRequired)) => Ok(None),
+            access => access.map(Some),
+        }
+    }
+}
+
+impl<L> Describe for Option<Access<L>> {
+    fn describe(_: &mut Description) {}
+}
+
+impl<L: Least> Describe for Access<L> {
+    fn describe(description: &mut Description) {
+        description.level = Some(L::LEVEL);
+    }
+}

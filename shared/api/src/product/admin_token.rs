@@ -1,0 +1,111 @@
+//! The admin access token: a user of the project `internal` opens what its teams own, at every access type.
+//!
+//! Unlike other access tokens it does not outlive its session: who opens a whole project is looked at with every request. The owning team
+//! is known once the project is read. Mostly it is the one that the user has selected, which the token names: then the proof is read with
+//! the project, and otherwise it costs a round trip of its own.
+
+use errors::{Error, KnownError};
+use flows::App;
+use model::project::Project;
+use model::session::Session;
+use model::session::token::{self, Claims};
+use store::keys::{project_key, user_key};
+use store::project::ProjectRow;
+use store::session::session_key;
+use store::team::membership::member_key;
+use store::team::{TeamRow, team_key};
+use store::user::UserRow;
+use store::{Items, Key};
+use wire::id::{ProjectId, TeamId, UserId};
+
+/// A token whose signature is right.
+pub(crate) struct AdminToken {
+    claims: Claims,
+    internal: ProjectId,
+    selected: Option<TeamId>,
+}
+
+impl AdminToken {
+    /// Reads a token; that it is none is said once the project is known to be there.
+    pub(crate) fn read(text: &str, app: &App) -> Result<Self, KnownError> {
+        let claims = app.signer.verify(text, app.clock.now()).map_err(|error| match error {
+            token::Error::Unparsable => KnownError::UnparsableAdminAccessToken,
+            token::Error::Expired(claims) => {
+                KnownError::AdminAccessTokenExpired { expired_at_millis: Some(claims.exp.saturating_mul(1000)) }
+            }
+        })?;
+        if claims.is_restricted {
+            return Err(KnownError::UnparsableAdminAccessToken);
+        }
+        if !claims.project_id.is_internal() {
+            return Err(KnownError::AdminAccessTokenIsNotAdmin);
+        }
+        let selected = claims.selected_team();
+        Ok(Self { claims, internal: ProjectId::internal(), selected })
+    }
+
+    pub(crate) fn user(&self) -> UserId {
+        self.claims.sub
+    }
+
+    /// What the proof needs as far as it is known before the project is.
+    pub(crate) fn keys(&self) -> Vec<Key> {
+        let user = self.claims.sub;
+        let (internal, session) = (&self.internal, self.claims.refresh_token_id);
+        let mut keys = vec![project_key(internal), user_key(internal, user), session_key(internal, user, session)];
+        keys.extend(self.selected.into_iter().flat_map(|team| [team_key(internal, team), member_key(internal, team, user)]));
+        keys
+    }
+
+    /// Whether the token's user is, now, a member of the team that owns the project.
+    pub(crate) async fn prove(&self, project: &Project, app: &App, items: &Found) -> Result<(), Error> {
+        let Some((internal, user)) = items.internal.as_ref().zip(items.user.as_ref()) else {
+            return Err(KnownError::AdminAccessTokenUserNotFound.into());
+        };
+        if user.user.restricted_reason(&internal.project.config).is_some() {
+            return Err(KnownError::UnparsableAdminAccessToken.into());
+        }
+        let settings = &internal.project.config.sessions;
+        let is_live = items.session.as_ref().is_some_and(|session| session.is_live(&user.user, settings, app.clock.now()));
+        if !is_live {
+            return Err(KnownError::AdminAccessTokenExpired { expired_at_millis: None }.into());
+        }
+        let owner = project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok());
+        let owns = match owner {
+            None => false,
+            Some(team) if self.selected == Some(team) => items.is_member_of_selected,
+            Some(team) => {
+                let (team, members) = app.store.team_and_members(&self.internal, team, &[self.claims.sub]).await?;
+                team.is_some() && !members.is_empty()
+            }
+        };
+        if owns { Ok(()) } else { Err(KnownError::AdminAccessTokenIsNotAdmin.into()) }
+    }
+
+    /// What was found of [`Self::keys`]. The project may be `internal` itself, so nothing is taken away here that others read.
+    pub(crate) fn found(&self, items: &Items) -> Result<Found, Error> {
+        let (internal, user) = (&self.internal, self.claims.sub);
+        let session: Option<Session> = items.read(&session_key(internal, user, self.claims.refresh_token_id))?;
+        let is_member_of_selected = match self.selected {
+            Some(team) => {
+                let team_item = items.get(&team_key(internal, team)).map_or(Ok(None), TeamRow::of)?;
+                team_item.is_some() && items.get(&member_key(internal, team, user)).is_some()
+            }
+            None => false,
+        };
+        Ok(Found {
+            internal: items.get(&project_key(internal)).map(ProjectRow::of).transpose()?,
+            user: items.get(&user_key(internal, user)).map(UserRow::of).transpose()?,
+            session,
+            is_member_of_selected,
+        })
+    }
+}
+
+/// What the table has for a proof.
+pub(crate) struct Found {
+    internal: Option<ProjectRow>,
+    user: Option<UserRow>,
+    session: Option<Session>,
+    is_member_of_selected: bool,
+}

@@ -1,0 +1,64 @@
+//! The three header families: `x-service-*` of the specification, and the two that the published SDKs send.
+//! They are synonyms; a header that is given in two families with two values is an error.
+
+use errors::KnownError;
+use http::HeaderMap;
+
+const PREFIXES: [&str; 3] = ["x-service-", "x-stack-", "x-hexclave-"];
+
+/// Suffixes of the headers that a request may have.
+pub const REQUEST_HEADERS: [&str; 17] = [
+    "project-id",
+    "branch-id",
+    "access-type",
+    "publishable-client-key",
+    "secret-server-key",
+    "super-secret-admin-key",
+    "admin-access-token",
+    "access-token",
+    "refresh-token",
+    "development-override-key",
+    "allow-anonymous-user",
+    "allow-restricted-user",
+    "client-version",
+    "override-error-status",
+    "random-nonce",
+    "disable-artificial-development-delay",
+    "development-disable-extended-logging",
+];
+
+/// Suffixes of the headers that an answer may have.
+pub const RESPONSE_HEADERS: [&str; 3] = ["known-error", "actual-status", "request-id"];
+
+/// Every name of a header.
+pub fn names(suffix: &str) -> impl Iterator<Item = String> + '_ {
+    PREFIXES.iter().map(move |prefix| format!("{prefix}{suffix}"))
+}
+
+/// The value of a header in whatever family it came; an empty one counts as absent.
+pub fn header<'a>(headers: &'a HeaderMap, suffix: &str) -> Result<Option<&'a str>, KnownError> {
+    let mut found = None;
+    for name in names(suffix) {
+        for value in headers.get_all(name) {
+            let value = value.to_str().map_err(|_| KnownError::ConflictingHeaders { header: suffix.to_owned() })?.trim();
+            if value.is_empty() {
+                continue;
+            }
+            if found.is_some_and(|found| found != value) {
+                return Err(KnownError::ConflictingHeaders { header: suffix.to_owned() });
+            }
+            found = Some(value);
+        }
+    }
+    Ok(found)
+}
+
+/// Which families' names an answer has: `x-service-*` for requests of that family, `x-stack-*` for the others and for none.
+pub fn answer_prefixes(headers: &HeaderMap) -> Vec<&'static str> {
+    let has = |prefix: &str| headers.keys().any(|name| name.as_str().starts_with(prefix));
+    match (has(PREFIXES[0]), has(PREFIXES[1]) || has(PREFIXES[2])) {
+        (true, true) => vec![PREFIXES[0], PREFIXES[1]],
+        (true, false) => vec![PREFIXES[0]],
+        (false, _) => vec![PREFIXES[1]],
+    }
+}

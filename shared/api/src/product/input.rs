@@ -1,0 +1,106 @@
+//! What a request brings: path, query and body, read as a whole, with every problem named.
+
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, Value, ValuePointerRef, take_cf_content};
+use errors::KnownError;
+use serde_json::{Map, Value as Json};
+use utoipa::ToSchema;
+use wire::problem::{Problems, rejected};
+
+use crate::http::describe::{Describe, Described, Description};
+
+/// The path parameters, the query and the body of a request, each a type of the operation.
+#[derive(Debug)]
+pub struct Input<B = Ignored, Q = Nothing, P = Nothing> {
+    pub body: B,
+    pub query: Q,
+    pub path: P,
+}
+
+/// No field at all: every key of a query or a path is a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
+pub struct Nothing {}
+
+/// The body of an operation that takes none, whatever it is: SDKs send `{}`, or nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
+pub struct Ignored {}
+
+/// The body as the layer read it: `None` when there was none.
+#[derive(Debug, Clone)]
+pub struct ParsedBody(pub Option<Json>);
+
+impl Deserr<Problems> for Nothing {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, Problems> {
+        let Value::Map(map) = value else { return Ok(Self {}) };
+        let unknown = map.into_iter().fold(None, |problems, (key, _)| {
+            Some(take_cf_content(Problems::error::<Infallible>(problems, ErrorKind::UnknownKey { key: &key, accepted: &[] }, location)))
+        });
+        unknown.map_or(Ok(Self {}), Err)
+    }
+}
+
+impl Deserr<Problems> for Ignored {
+    fn deserialize_from_value<V: IntoValue>(_: Value<V>, _: ValuePointerRef<'_>) -> Result<Self, Problems> {
+        Ok(Self {})
+    }
+}
+
+/// A query or path parameter of another type than text, read from its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
+pub struct Param<T>(pub T);
+
+impl<T: FromStr<Err: Display>, E: DeserializeError> Deserr<E> for Param<T> {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        text.parse().map(Self).map_err(|error| rejected(&error, location))
+    }
+}
+
+impl<B, Q, P, S> FromRequest<S> for Input<B, Q, P>
+where
+    B: Deserr<Problems>,
+    Q: Deserr<Problems>,
+    P: Deserr<Problems>,
+    S: Send + Sync,
+{
+    type Rejection = KnownError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, KnownError> {
+        let (mut parts, _) = request.into_parts();
+        let names = RawPathParams::from_request_parts(&mut parts, state).await.map_err(|_| KnownError::RouteNotFound)?;
+        let path: Map<String, Json> = names.iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        // The last of repeated keys wins.
+        let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        let query: Map<String, Json> = query.map(|(name, value)| (name.into_owned(), value.into_owned().into())).collect();
+        let body = parts.extensions.remove::<ParsedBody>().and_then(|body| body.0).unwrap_or(Json::Null);
+
+        let path = deserr::deserialize::<P, _, Problems>(Json::Object(path)).map_err(|problems| problems.within("params"));
+        let query = deserr::deserialize::<Q, _, Problems>(Json::Object(query)).map_err(|problems| problems.within("query"));
+        let body = deserr::deserialize::<B, _, Problems>(body).map_err(Problems::of_body);
+        match (body, query, path) {
+            (Ok(body), Ok(query), Ok(path)) => Ok(Self { body, query, path }),
+            (body, query, path) => {
+                let problems = Problems::all([body.err(), query.err(), path.err()].into_iter().flatten());
+                Err(KnownError::schema(&problems, parts.method.as_str(), parts.uri.path()))
+            }
+        }
+    }
+}
+
+fn described<T: ToSchema>() -> Option<Described> {
+    let described = Described::of::<T>();
+    (!matches!(described.name.as_str(), "Nothing" | "Ignored")).then_some(described)
+}
+
+impl<B: ToSchema, Q: ToSchema, P: ToSchema> Describe for Input<B, Q, P> {
+    fn describe(description: &mut Description) {
+        description.reads_input = true;
+        description.body = described::<B>();
+        description.query = described::<Q>();
+        description.path = described::<P>();
+    }
+}

@@ -1,0 +1,228 @@
+//! What happens around every operation of interface B: the body is read before anything is decided, the answer gets its headers.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use errors::{Answered, ErrorCode, KnownError};
+use flows::App;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde_json::{Map, Value};
+use store::{record, retry};
+use tokio::time::{Instant, sleep_until};
+use tracing::Instrument as _;
+
+use crate::http::request_id::RequestId;
+use crate::http::route::Route;
+use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, names};
+use crate::product::input::ParsedBody;
+use crate::product::{oauth_error, trail};
+
+/// Largest body, in bytes.
+const MAX_BODY_BYTES: usize = 256 * 1024;
+
+/// What an answer takes at least that must not tell whether there is an account: longer than the table of a gateway needs, where an item
+/// that is found takes a tenth of a millisecond more than one that is not. DynamoDB's own times differ by milliseconds.
+const HIDING: Duration = Duration::from_millis(10);
+
+/// Wraps an operation of interface B.
+pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
+    let hides_accounts = request.extensions().get::<Route>().is_some_and(|route| route.hides_accounts);
+    let until = Instant::now() + HIDING;
+    let response = answered(&app, request, |request| async {
+        let (mut parts, body) = request.into_parts();
+        let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.ignores_body);
+        let body = if is_ignored { Ok(None) } else { read_body(&parts.method, &parts.headers, body).await };
+        match body {
+            Ok(body) => {
+                let path = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
+                let started = trail::started(&app, &parts, path.as_ref(), body.as_ref());
+                let mut request = Request::from_parts(parts, Body::empty());
+                request.extensions_mut().insert(ParsedBody(body));
+                match started {
+                    Some(started) => record::within(started, next.run(request)).await,
+                    None => next.run(request).await,
+                }
+            }
+            Err(error) => error.into_response(),
+        }
+    })
+    .await;
+    if hides_accounts {
+        sleep_until(until).await;
+    }
+    response
+}
+
+/// Wraps what answers where no operation is: whatever the body, there is no such path or method.
+pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next) -> Response {
+    answered(&app, request, |request| next.run(request)).await
+}
+
+async fn answered<F: Future<Output = Response>>(app: &App, request: Request, answer: impl FnOnce(Request) -> F) -> Response {
+    let request_id = request.extensions().get().cloned().unwrap_or_else(|| RequestId::new(app.entropy.request_id()));
+    let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.has_oauth_errors);
+    let headers = request.headers().clone();
+    // Of the highest level, as a span below the level of the log would not name its lines.
+    let span = tracing::error_span!("request", request_id = request_id.as_str());
+    let response = retry::within(retry::BUDGET, answer(request)).instrument(span).await;
+    let response = with_error(response, &app.settings.api_url, &request_id, has_oauth_errors);
+    finish(&headers, request_id, response)
+}
+
+/// Writes the body of an error; an answer that is none stays as it is.
+fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, has_oauth_errors: bool) -> Response {
+    let Some(Answered(error)) = response.extensions_mut().remove::<Answered>() else { return response };
+    let mut body = error.body();
+    if has_oauth_errors {
+        oauth_error::describe(&error, response.extensions_mut().remove(), &mut body);
+    }
+    body["hint"] = error.hint().into();
+    body["documentation_url"] = format!("{api_url}/docs/errors#{}", error.code()).into();
+    if response.status().is_server_error() {
+        body["request_id"] = request_id.as_str().into();
+    }
+    let (parts, _) = response.into_parts();
+    let mut response = Response::from_parts(parts, Body::from(body.to_string()));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
+    response
+}
+
+/// The answer to a handler that panicked.
+pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
+    tracing::error!("an operation panicked");
+    KnownError::InternalError.into_response()
+}
+
+async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<Option<Value>, KnownError> {
+    if matches!(*method, Method::GET | Method::HEAD) {
+        return Ok(None);
+    }
+    let bytes = match Limited::new(body, MAX_BODY_BYTES).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => return Err(KnownError::BodyTooLarge { max_bytes: MAX_BODY_BYTES }),
+        Err(_) => return Err(unreadable("it ended early")),
+    };
+    let content_type = headers.get(header::CONTENT_TYPE).map_or(Ok(""), |value| value.to_str());
+    let content_type = content_type.map_err(|_| unreadable("its content type is not text"))?.trim();
+    if content_type.is_empty() {
+        return parse_unlabelled(&bytes);
+    }
+    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    parse_body(&media_type, &bytes)
+}
+
+fn unreadable(reason: impl Into<Cow<'static, str>>) -> KnownError {
+    KnownError::BodyParsingError(reason.into())
+}
+
+/// A body without a content type is JSON: nothing else is documented (RFC 9110 §8.3 lets the
+/// recipient examine it).
+fn parse_unlabelled(bytes: &Bytes) -> Result<Option<Value>, KnownError> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let parsed = serde_json::from_slice(bytes).map(Some);
+    parsed.map_err(|error| unreadable(format!("it has no content type and is not valid JSON: {error}")))
+}
+
+fn parse_body(media_type: &str, bytes: &Bytes) -> Result<Option<Value>, KnownError> {
+    let is_known =
+        matches!(media_type, "application/json" | "application/x-www-form-urlencoded" | "text/plain" | "application/octet-stream");
+    match media_type {
+        _ if !is_known => Err(unreadable("its content type is not supported; send `content-type: application/json`")),
+        _ if bytes.is_empty() => Ok(None),
+        // The position and what was expected there, without what was sent.
+        "application/json" => serde_json::from_slice(bytes).map(Some).map_err(|error| unreadable(format!("it is not valid JSON: {error}"))),
+        // What curl sends without a header: as a form, the whole text would be the name of a field.
+        _ if looks_like_json(bytes) => {
+            Err(unreadable(format!("it looks like JSON, but its content type is {media_type}; send `content-type: application/json`")))
+        }
+        "application/x-www-form-urlencoded" => {
+            let pairs = url::form_urlencoded::parse(bytes).map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())));
+            Ok(Some(Value::Object(pairs.collect::<Map<_, _>>())))
+        }
+        _ => {
+            let text = std::str::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8"))?;
+            Ok(Some(Value::String(text.to_owned())))
+        }
+    }
+}
+
+fn looks_like_json(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().starts_with(b"{") || bytes.trim_ascii_start().starts_with(b"[")
+}
+
+/// Gives an answer what every answer of interface B has.
+fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) -> Response {
+    let prefixes = answer_prefixes(request);
+    let code = response.extensions().get::<ErrorCode>().map(|code| code.0).filter(|code| KnownError::is_reference_code(code));
+    let status = response.status();
+    let overridden =
+        status.is_client_error() && names("override-error-status").any(|name| request.get(name).is_some_and(|value| !value.is_empty()));
+    if overridden {
+        *response.status_mut() = StatusCode::OK;
+    }
+    let headers = response.headers_mut();
+    set(headers, "x-", RESPONSE_HEADERS[2], request_id.as_str());
+    for prefix in prefixes {
+        set(headers, prefix, RESPONSE_HEADERS[2], request_id.as_str());
+        if let Some(code) = code {
+            set(headers, prefix, RESPONSE_HEADERS[0], code);
+        }
+        if overridden || names("override-error-status").any(|name| request.contains_key(name)) {
+            set(headers, prefix, RESPONSE_HEADERS[1], status.as_str());
+        }
+    }
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store, max-age=0"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "SAMEORIGIN"),
+        (header::REFERRER_POLICY, "strict-origin-when-cross-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    cross_origin(headers);
+    response.extensions_mut().insert(request_id);
+    response
+}
+
+fn set(headers: &mut HeaderMap, prefix: &str, suffix: &str, value: &str) {
+    if let (Ok(name), Ok(value)) = (HeaderName::try_from(format!("{prefix}{suffix}")), HeaderValue::from_str(value)) {
+        headers.insert(name, value);
+    }
+}
+
+/// Requests carry their proof in headers and no cookies, so any origin may read the answers.
+fn cross_origin(headers: &mut HeaderMap) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    let answer_names = RESPONSE_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
+    let exposed = format!("content-type, link, retry-after, ratelimit, ratelimit-policy, etag, x-request-id, {answer_names}");
+    if let Ok(value) = HeaderValue::from_str(&exposed) {
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, value);
+    }
+}
+
+/// The answer to `OPTIONS` of any path below `/api`.
+pub fn preflight() -> Response {
+    let mut response = StatusCode::OK.into_response();
+    let headers = response.headers_mut();
+    cross_origin(headers);
+    let allowed = REQUEST_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
+    let allowed = format!(
+        "content-type, authorization, if-match, if-none-match, baggage, sentry-trace, x-vercel-protection-bypass, ngrok-skip-browser-warning, {allowed}"
+    );
+    if let Ok(value) = HeaderValue::from_str(&allowed) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, value);
+    }
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE, OPTIONS"));
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    headers.insert(header::VARY, HeaderValue::from_static("access-control-request-headers"));
+    response
+}

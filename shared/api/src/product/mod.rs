@@ -1,0 +1,22 @@
+//! Interface B: what every one of its operations shares.
+//!
+//! The layer around an operation reads the body once, before anything is decided, and shapes the answer: error envelope, the header
+//! families' own names, the status that old clients want overridden, CORS, and the headers of security.
+
+pub mod access;
+pub mod access_token;
+pub mod admin_token;
+pub mod code_access;
+pub mod cursor;
+pub mod header_family;
+pub mod input;
+pub mod layer;
+pub mod link_page;
+pub mod named;
+pub mod oauth_error;
+pub mod page;
+pub mod trail;
+
+pub use crate::product::access::{Access, Admin, Client, Server};
+pub use crate::product::input::Input;
+pub use crate::product::layer::{fallback_layer, layer, panicked, preflight};

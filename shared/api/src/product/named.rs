@@ -1,0 +1,77 @@
+//! The keys of what a request names ([`Route::reads`](crate::http::route::Route::reads)): they are known before the project is, so `Access` reads
+//! all of it in its own round trip. What is no id has no key here; that it is none is said when the request is read as a whole.
+
+use std::borrow::Cow;
+
+use axum::extract::RawPathParams;
+use http::request::Parts;
+use model::email::Email;
+use model::session::token::Claims;
+use model::user::reference::UserRef;
+use store::Key;
+use store::document::document_key;
+use store::keys::user_key;
+use store::outbox::entry_key;
+use store::project::key_set::set_key;
+use store::team::membership::member_key;
+use store::team::team_key;
+use store::user::email_claim_key;
+use url::form_urlencoded;
+use wire::id::{DocumentId, EmailId, KeySetId, ProjectId, TeamId, UserId};
+
+use crate::http::route::Named;
+use crate::product::input::ParsedBody;
+
+/// Where a request names things.
+pub(crate) struct Names<'a> {
+    pub(crate) parts: &'a Parts,
+    pub(crate) path: Option<&'a RawPathParams>,
+    pub(crate) claims: Option<&'a Claims>,
+}
+
+impl Names<'_> {
+    pub(crate) fn keys(&self, reads: &[Named], project: &ProjectId) -> Vec<Key> {
+        reads.iter().flat_map(|named| self.keys_of(*named, project)).collect()
+    }
+
+    fn keys_of(&self, named: Named, project: &ProjectId) -> Vec<Key> {
+        let keys = match named {
+            Named::User => self.user().map(|user| vec![user_key(project, user)]),
+            Named::EmailClaim => self.email().map(|email| vec![email_claim_key(project, &email)]),
+            Named::Team => self.id("team_id", TeamId::parse).map(|team| {
+                let own = self.claims.map(|claims| claims.sub);
+                let members = own.into_iter().chain(self.user()).map(|user| member_key(project, team, user));
+                members.chain([team_key(project, team)]).collect()
+            }),
+            Named::SelectedTeam => self.claims.and_then(Claims::selected_team).map(|team| vec![team_key(project, team)]),
+            Named::Document(kind) => self.id("id", DocumentId::parse).map(|id| vec![document_key(project, kind, id)]),
+            Named::Mail => self.id("id", EmailId::parse).map(|id| vec![entry_key(project, id)]),
+            Named::KeySet => self.id("id", KeySetId::parse).map(|id| vec![set_key(project, id)]),
+        };
+        keys.unwrap_or_default()
+    }
+
+    /// The address that is named.
+    pub(crate) fn email(&self) -> Option<Email> {
+        self.id("email", Email::parse)
+    }
+
+    /// The user that is named by its id; the signed-in one is read in any case.
+    fn user(&self) -> Option<UserId> {
+        match self.id("user_id", UserRef::parse)? {
+            UserRef::Me => None,
+            UserRef::Id(id) => Some(id),
+        }
+    }
+
+    fn id<T, E>(&self, name: &str, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {
+        parse(&self.text(name)?).ok()
+    }
+
+    fn text(&self, name: &str) -> Option<Cow<'_, str>> {
+        let path = || self.path.as_ref()?.iter().find(|(of, _)| *of == name).map(|(_, text)| Cow::Borrowed(text));
+        let query = || form_urlencoded::parse(self.parts.uri.query()?.as_bytes()).filter(|(of, _)| of == name).last().map(|(_, text)| text);
+        let body = || self.parts.extensions.get::<ParsedBody>()?.0.as_ref()?.get(name)?.as_str().map(Cow::Borrowed);
+        path().or_else(query).or_else(body)
+    }
+}

@@ -1,0 +1,66 @@
+//! What a request says of itself for the trail: the operation, what its path names, the names of its fields, and where it comes from.
+
+use axum::extract::RawPathParams;
+use flows::App;
+use http::request::Parts;
+use model::trail::{self, Target, TargetKind};
+use serde_json::Value;
+use store::record::Started;
+use wire::id::UserId;
+
+use crate::http::client::{PeerAddress, place};
+use crate::http::route::{Route, Trail};
+
+/// What a parameter of a path names, by its own name or by the segment before it; nothing for a user, who is not a target.
+pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
+    Some(match (segment, parameter) {
+        (_, "team_id") => TargetKind::Team,
+        (_, "invitation_id") => TargetKind::Invitation,
+        (_, "permission_id") => TargetKind::Permission,
+        (_, "contact_channel_id") => TargetKind::ContactChannel,
+        (_, "notification_category_id") => TargetKind::NotificationCategory,
+        (_, "level") => TargetKind::ConfigLevel,
+        ("callback", "provider_id") => TargetKind::Provider,
+        (_, "provider_id") => TargetKind::ProviderAccount,
+        ("sessions", "id") => TargetKind::Session,
+        ("api-keys", "id") => TargetKind::KeySet,
+        ("outbox", "id") => TargetKind::Email,
+        ("email-templates", "id") => TargetKind::EmailTemplate,
+        ("email-themes", "id") => TargetKind::EmailTheme,
+        ("email-drafts", "id") => TargetKind::EmailDraft,
+        _ => return None,
+    })
+}
+
+/// The parameters of a path, each with the segment before it.
+pub fn parameters(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    let segments = path.split('/').zip(path.split('/').skip(1));
+    segments.filter_map(|(before, segment)| Some((before, segment.strip_prefix('{')?.strip_suffix('}')?)))
+}
+
+/// What a request leaves in the trail when it changes something; nothing where its route leaves none.
+pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, body: Option<&Value>) -> Option<Started> {
+    let route = parts.extensions.get::<Route>().filter(|route| route.trail == Trail::Entry)?;
+    let value = |name: &str| path?.iter().find(|(of, _)| *of == name).map(|(_, value)| value);
+    let target = |(before, name)| Some(Target::new(target_kind(before, name)?, value(name)?));
+    // What others may put into a body, its names are theirs, too.
+    let fields = body.filter(|_| !route.ignores_unknown_fields).map(trail::fields).unwrap_or_default();
+    let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
+    let at = app.clock.now();
+    Some(Started {
+        id: app.entropy.ordered_uuid(at).into(),
+        at,
+        operation: route.name.to_owned(),
+        targets: parameters(route.path).filter_map(target).collect(),
+        fields,
+        place: Some(place(&parts.headers, peer, &app.settings)),
+    })
+}
+
+/// The user that a path names; `own` is who `me` is.
+pub(crate) fn named_user(path: Option<&RawPathParams>, own: Option<UserId>) -> Option<UserId> {
+    match path?.iter().find(|(name, _)| *name == "user_id")?.1 {
+        "me" => own,
+        id => UserId::parse(id).ok(),
+    }
+}

@@ -1,0 +1,79 @@
+//! HTTP below the calls of AWS ([`crate`]): HTTP/1.1, which is all that DynamoDB and SES speak, over TLS by rustls on ring.
+//!
+//! The SDK's own client brings HTTP/2, proxies and the machine's certificates, which a function pays for with every cold start and which
+//! none has a use for. This one trusts the roots of AWS's endpoints, which are in `aws_http/roots.pem`, and those that the operator adds.
+
+use std::time::Duration;
+
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_types::body::SdkBody;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector as TcpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use net::tls;
+use rustls::RootCertStore;
+use wire::environment::Error;
+
+/// Amazon Trust Services' five roots: Amazon Root CA 1 to 4 and Starfield's.
+const ROOTS: &[u8] = include_bytes!("connector/roots.pem");
+
+/// How long a connection may take to be there; AWS is in the same region.
+const CONNECT: Duration = Duration::from_secs(1);
+
+/// A client of AWS's endpoints, and of plain HTTP ones; its connections are kept and shared by its clones.
+#[derive(Debug, Clone)]
+pub struct AwsHttp(Client<HttpsConnector<TcpConnector>, SdkBody>);
+
+impl AwsHttp {
+    /// The client of a process, which trusts the operator's certificates besides AWS's.
+    pub fn from_env() -> Result<Self, Error> {
+        let mut roots = RootCertStore::empty();
+        tls::trust(&mut roots, ROOTS)?;
+        tls::trust_operator(&mut roots)?;
+        let mut tcp = TcpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT));
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls::client(roots)).https_or_http().enable_http1().wrap_connector(tcp);
+        Ok(Self(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)))
+    }
+}
+
+impl HttpConnector for AwsHttp {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let client = self.0.clone();
+        HttpConnectorFuture::new(async move {
+            let request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
+            let answer = client.request(request).await.map_err(|error| ConnectorError::io(error.into()))?;
+            HttpResponse::try_from(answer.map(SdkBody::from_body_1_x)).map_err(|error| ConnectorError::other(error.into(), None))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    /// The certificates are Mozilla's, through a crate that is kept up to date: `UPDATE_EXPECT=1` takes its.
+    #[test]
+    fn the_roots_are_those_of_amazon_trust_services() {
+        let is_amazons = |der: &&[u8]| {
+            let contains = |name: &[u8]| der.windows(name.len()).any(|window| window == name);
+            contains(b"Amazon Root CA") || contains(b"Starfield Services Root Certificate Authority - G2")
+        };
+        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().map(AsRef::as_ref).filter(is_amazons);
+        let roots: Vec<String> = roots.map(pem).collect();
+        assert_eq!(roots.len(), 5);
+        expect_test::expect_file!["connector/roots.pem"].assert_eq(&roots.concat());
+    }
+
+    fn pem(der: &[u8]) -> String {
+        let text = STANDARD.encode(der);
+        let lines: Vec<&str> = (0..text.len()).step_by(64).map(|start| &text[start..text.len().min(start + 64)]).collect();
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+    }
+}

@@ -1,0 +1,302 @@
+//! Password hashes: argon2id as PHC strings, and bcrypt for imported accounts.
+//!
+//! The parameters travel with each hash, so a weaker one is noticed at sign-in and replaced.
+//!
+//! A wrong password takes the same work for every account of a project and for none at all: one
+//! argon2id, and bcrypt of the dearest cost among the project's imported hashes, if it has any.
+//! bcrypt of cost `n` is 2^n rounds, so that of cost `k`, and then of `k` to `n - 1`, add up to it.
+
+use std::cell::RefCell;
+use std::hint::black_box;
+use std::sync::{Arc, OnceLock};
+
+use argon2::password_hash::Error;
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+use wire::entropy::Entropy;
+
+use crate::password::Password;
+
+/// A stored hash: a PHC string of argon2id, or an imported bcrypt hash (`$2a$`, `$2b$`, `$2y$`).
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hash(String);
+
+impl std::fmt::Debug for Hash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hash(..)")
+    }
+}
+
+/// The bcrypt costs that are imported: bcrypt has no lower one, and 2^12 rounds take a quarter of a
+/// second, of every wrong password in the project. Versions before this one imported up to 16.
+const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=12;
+
+impl Hash {
+    /// Takes a bcrypt hash of another system; `None` for anything else, or a cost that is not from 4
+    /// to 12.
+    pub fn import_bcrypt(text: &str) -> Option<Self> {
+        let parts: bcrypt::HashParts = text.parse().ok()?;
+        let known = ["$2a$", "$2b$", "$2y$"].iter().any(|prefix| text.starts_with(prefix));
+        (known && text.len() == 60 && BCRYPT_COSTS.contains(&parts.get_cost())).then(|| Self(text.to_owned()))
+    }
+
+    /// The cost of a bcrypt hash.
+    pub fn bcrypt_cost(&self) -> Option<u32> {
+        self.0.strip_prefix("$2")?.split('$').nth(1)?.parse().ok()
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Wrong,
+    Right,
+    /// Right, and the hash is weaker than today's parameters: replace it.
+    RightButWeak,
+}
+
+thread_local! {
+    /// What argon2 fills, kept by each thread that hashes: memory of this size goes back to the allocator in pieces that it cannot put
+    /// together again, so that a process would grow to ten times as much.
+    static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Hashes and checks passwords off the async threads, no more at once than there are cores (each takes 19 MiB). The threads are its own:
+/// those of a pool that grows with the load would keep their memory when it is over.
+#[derive(Clone)]
+pub struct Hasher {
+    params: Params,
+    threads: Arc<OnceLock<ThreadPool>>,
+    /// What a password is checked against when there is no hash.
+    decoy: Arc<str>,
+}
+
+impl Default for Hasher {
+    /// argon2id, 19456 KiB, two passes, one lane: the first choice of OWASP's password storage cheat sheet.
+    fn default() -> Self {
+        Self::new(19_456, 2)
+    }
+}
+
+impl Hasher {
+    /// A hasher of other costs: `memory` in KiB, `passes` over it. Tests use cheap ones.
+    #[expect(clippy::expect_used, reason = "the parameters are constants of this program")]
+    pub fn new(memory: u32, passes: u32) -> Self {
+        let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
+        // Its digest is zeros: the work is that of a real check, and no password can be right.
+        let decoy = format!("$argon2id$v=19$m={memory},t={passes},p=1$Z2F0ZWxldC1ub2JvZHk${}", "A".repeat(43));
+        Self { params, threads: Arc::default(), decoy: decoy.into() }
+    }
+
+    #[expect(clippy::expect_used, reason = "salt and parameters are valid by construction, and hashing does not panic")]
+    pub async fn hash(&self, entropy: &Entropy, password: &SecretString) -> Hash {
+        let salt: [u8; 16] = entropy.bytes();
+        let (params, password) = (self.params.clone(), password.clone());
+        self.run(move || hash_now(params, &salt, password.expose_secret()).expect("valid parameters")).await
+    }
+
+    /// Checks `password` against `hash`; with none, does the same work and says [`Verdict::Wrong`].
+    /// `dearest` is the highest bcrypt cost of the project, see [`model::project::Project`].
+    pub async fn verify(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
+        let hasher = self.clone();
+        let (hash, password) = (hash.cloned(), password.clone());
+        self.run(move || hasher.verify_now(hash.as_ref(), &password, dearest)).await
+    }
+
+    fn verify_now(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
+        let mut verdicts = password.forms().map(|form| self.verify_form(hash, form.expose_secret(), dearest));
+        match verdicts.next() {
+            // Made before passwords were normalised, and so of the typed form: to be made again.
+            Some(Verdict::Wrong) | None => match verdicts.next() {
+                Some(Verdict::Right | Verdict::RightButWeak) => Verdict::RightButWeak,
+                Some(Verdict::Wrong) | None => Verdict::Wrong,
+            },
+            Some(verdict) => verdict,
+        }
+    }
+
+    fn verify_form(&self, hash: Option<&Hash>, password: &str, dearest: Option<u32>) -> Verdict {
+        let text = hash.map_or(&*self.decoy, |hash| hash.0.as_str());
+        let cost = hash.and_then(Hash::bcrypt_cost);
+        let right = match cost {
+            Some(_) => bcrypt::verify(password, text).unwrap_or(false),
+            None => is_right(text, password).unwrap_or(false),
+        };
+        match right && hash.is_some() {
+            false => {
+                self.pad(cost, password, dearest);
+                Verdict::Wrong
+            }
+            true if self.is_weak(text) => Verdict::RightButWeak,
+            true => Verdict::Right,
+        }
+    }
+
+    /// Does what a check against a hash of this bcrypt cost, or of argon2, took less than a check
+    /// against any other hash of the project would.
+    fn pad(&self, cost: Option<u32>, password: &str, dearest: Option<u32>) {
+        let missing = match (cost, dearest) {
+            (Some(cost), dearest) => {
+                let _ = black_box(is_right(&self.decoy, password));
+                cost..dearest.unwrap_or(cost)
+            }
+            (None, Some(dearest)) => dearest..dearest + 1,
+            (None, None) => 0..0,
+        };
+        for cost in missing {
+            let _ = black_box(bcrypt::hash_with_salt_bytes(password, cost, [0; 16]));
+        }
+    }
+
+    fn is_weak(&self, text: &str) -> bool {
+        let stored = PasswordHash::new(text).ok().and_then(|hash| Params::try_from(&hash).ok());
+        stored.is_none_or(|stored| stored.m_cost() < self.params.m_cost() || stored.t_cost() < self.params.t_cost())
+    }
+
+    #[expect(clippy::expect_used, reason = "without threads no password can be checked; a panic of the work is a bug to show")]
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let threads = self.threads.get_or_init(|| {
+            let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+            ThreadPoolBuilder::new()
+                .num_threads(cores)
+                .thread_name(|n| format!("argon2-{n}"))
+                .panic_handler(|_| {})
+                .build()
+                .expect("threads start")
+        });
+        let (done, result) = oneshot::channel();
+        // Whoever asked may have gone away meanwhile.
+        threads.spawn(move || drop(done.send(work())));
+        result.await.expect("hashing ends")
+    }
+}
+
+/// Hashes with argon2id on this thread.
+fn hash_now(params: Params, salt: &[u8], password: &str) -> Result<Hash, Error> {
+    let (algorithm, version) = (Algorithm::Argon2id, Version::V0x13);
+    let hash = PasswordHash {
+        algorithm: algorithm.ident(),
+        version: Some(version.into()),
+        params: ParamsString::try_from(&params)?,
+        salt: Some(Salt::new(salt)?),
+        hash: Some(output(&Argon2::new(algorithm, version, params), password, salt)?),
+    };
+    Ok(Hash(hash.to_string()))
+}
+
+/// Whether a password is that of a PHC string of argon2, which decides on algorithm and parameters.
+fn is_right(text: &str, password: &str) -> Result<bool, Error> {
+    let stored = PasswordHash::new(text)?;
+    let (Some(salt), Some(expected)) = (stored.salt, stored.hash) else { return Ok(false) };
+    let version = stored.version.map_or(Ok(Version::default()), Version::try_from)?;
+    let argon2 = Argon2::new(Algorithm::try_from(stored.algorithm.as_str())?, version, Params::try_from(&stored)?);
+    // Outputs are compared in constant time.
+    Ok(output(&argon2, password, &salt)? == expected)
+}
+
+/// What argon2 makes of a password, in the memory of this thread.
+fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result<Output, Error> {
+    let length = argon2.params().output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
+    let mut bytes = [0; Output::MAX_LENGTH];
+    let bytes = bytes.get_mut(..length).ok_or(Error::OutputSize)?;
+    MEMORY.with_borrow_mut(|memory| {
+        let blocks = argon2.params().block_count();
+        if memory.len() < blocks {
+            // What was there is not worth copying.
+            *memory = Vec::new();
+            *memory = vec![Block::default(); blocks];
+        }
+        argon2.hash_password_into_with_memory(password.as_bytes(), salt, bytes, memory)
+    })?;
+    Ok(Output::new(bytes)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secret(text: &str) -> SecretString {
+        text.to_owned().into()
+    }
+
+    fn password(text: &str) -> Password {
+        text.to_owned().into()
+    }
+
+    #[tokio::test]
+    async fn a_hash_verifies_its_password_alone() {
+        let hasher = Hasher::new(64, 1);
+        let hash = hasher.hash(&Entropy::system(), &secret("correct horse")).await;
+        assert!(hash.0.starts_with("$argon2id$v=19$m=64,t=1,p=1$"));
+        assert_eq!(hasher.verify(Some(&hash), &password("correct horse"), None).await, Verdict::Right);
+        assert_eq!(hasher.verify(Some(&hash), &password("correct hors"), None).await, Verdict::Wrong);
+        assert_eq!(hasher.verify(None, &password("correct horse"), None).await, Verdict::Wrong);
+    }
+
+    #[test]
+    fn hashes_are_those_of_the_reference_implementation() {
+        // From its tests. More memory, then less, then more, in what one thread keeps.
+        let (small, large) = (
+            "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+            "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
+        );
+        for text in [small, large, small, large] {
+            assert_eq!((is_right(text, "password"), is_right(text, "Password")), (Ok(true), Ok(false)), "{text}");
+        }
+        let params = Params::new(256, 2, 1, Some(32)).expect("parameters");
+        assert_eq!(hash_now(params, b"somesalt", "password").map(|hash| hash.0).as_deref(), Ok(small));
+        for senseless in ["", "plain", "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ", "$argon2id$v=19$m=1,t=2,p=1$c29tc2FsdA$nf65EOgLrQMR"] {
+            assert_ne!(is_right(senseless, "password"), Ok(true), "{senseless}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_weaker_hash_and_a_bcrypt_hash_are_to_be_replaced() {
+        let hash = Hasher::new(64, 1).hash(&Entropy::system(), &secret("correct horse")).await;
+        let strong = Hasher::new(128, 1);
+        assert_eq!(strong.verify(Some(&hash), &password("correct horse"), None).await, Verdict::RightButWeak);
+
+        let bcrypt = bcrypt::hash("correct horse", 4).ok().and_then(|text| Hash::import_bcrypt(&text));
+        assert_eq!(strong.verify(bcrypt.as_ref(), &password("correct horse"), None).await, Verdict::RightButWeak);
+        assert_eq!(strong.verify(bcrypt.as_ref(), &password("wrong horse"), None).await, Verdict::Wrong);
+    }
+
+    #[tokio::test]
+    async fn a_hash_of_the_typed_form_is_right_once_more_and_to_be_replaced() {
+        let hasher = Hasher::new(64, 1);
+        let (composed, decomposed) = ("caf\u{e9} au lait", "cafe\u{301} au lait");
+        let hash = hasher.hash(&Entropy::system(), &secret(decomposed)).await;
+        assert_eq!(hasher.verify(Some(&hash), &password(decomposed), None).await, Verdict::RightButWeak);
+        assert_eq!(hasher.verify(Some(&hash), &password(composed), None).await, Verdict::Wrong);
+        let hash = hasher.hash(&Entropy::system(), password(decomposed).secret()).await;
+        for form in [composed, decomposed] {
+            assert_eq!(hasher.verify(Some(&hash), &password(form), None).await, Verdict::Right);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wrong_password_is_wrong_whatever_else_the_project_has() {
+        let hasher = Hasher::new(64, 1);
+        let argon2 = hasher.hash(&Entropy::system(), &secret("correct horse")).await;
+        let bcrypt = bcrypt::hash("correct horse", 4).ok().and_then(|text| Hash::import_bcrypt(&text));
+        assert_eq!((argon2.bcrypt_cost(), bcrypt.as_ref().and_then(Hash::bcrypt_cost)), (None, Some(4)));
+        for hash in [None, Some(&argon2), bcrypt.as_ref()] {
+            for dearest in [None, Some(4), Some(5)] {
+                assert_eq!(hasher.verify(hash, &password("wrong horse"), dearest).await, Verdict::Wrong);
+            }
+        }
+    }
+
+    #[test]
+    fn only_bcrypt_of_a_bearable_cost_is_imported() {
+        assert!(Hash::import_bcrypt("$2b$10$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_some());
+        assert!(Hash::import_bcrypt("$2b$03$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
+        assert!(Hash::import_bcrypt("$2b$13$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
+        assert!(Hash::import_bcrypt("$argon2id$v=19$m=64,t=1,p=1$AAAA$AAAA").is_none());
+        assert!(Hash::import_bcrypt("plain").is_none());
+    }
+}

@@ -1,0 +1,110 @@
+//! Secrets that must be read again (a provider's client secret): sealed with a key derived from the deployment secret, and opened with
+//! that of any of its generations.
+//!
+//! ChaCha20-Poly1305 (RFC 8439) with a random nonce in front; what the secret belongs to is authenticated with it, so a sealed
+//! value copied to another project does not open.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use wire::entropy::Entropy;
+
+use crate::deployment_secret::DeploymentSecret;
+
+/// An encrypted secret, as the table holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed(String);
+
+impl Sealed {
+    pub fn from_text(text: String) -> Self {
+        Self(text)
+    }
+
+    pub fn into_text(self) -> String {
+        self.0
+    }
+}
+
+/// Seals with the key of the current deployment secret, and opens with those of all generations.
+pub struct Sealer {
+    current: Option<LessSafeKey>,
+    previous: Option<LessSafeKey>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("a sealed secret does not open: another deployment secret, or another owner")]
+pub struct Error;
+
+impl Sealer {
+    pub fn new(secret: &DeploymentSecret) -> Self {
+        Self { current: secret.current().map(key), previous: secret.previous().map(key) }
+    }
+
+    pub fn seal(&self, entropy: &Entropy, owner: &str, secret: &SecretString) -> Result<Sealed, Error> {
+        let nonce: [u8; NONCE_LEN] = entropy.bytes();
+        let mut text = secret.expose_secret().as_bytes().to_vec();
+        let aad = Aad::from(owner.as_bytes());
+        let key = self.current.as_ref().ok_or(Error)?;
+        key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut text).map_err(|_| Error)?;
+        Ok(Sealed(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
+    }
+
+    /// The same secret sealed with the current key; none when it is already.
+    pub fn renew(&self, entropy: &Entropy, owner: &str, sealed: &Sealed) -> Result<Option<Sealed>, Error> {
+        let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
+        if self.current.as_ref().is_some_and(|key| open(key, owner, &bytes).is_ok()) {
+            return Ok(None);
+        }
+        self.seal(entropy, owner, &self.open(owner, sealed)?).map(Some)
+    }
+
+    pub fn open(&self, owner: &str, sealed: &Sealed) -> Result<SecretString, Error> {
+        let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
+        self.current.iter().chain(&self.previous).find_map(|key| open(key, owner, &bytes).ok()).ok_or(Error)
+    }
+}
+
+fn key(secret: &SecretString) -> LessSafeKey {
+    let key = crate::derive(secret, &[b"seal"]);
+    #[expect(clippy::expect_used, reason = "32 bytes are the length of this algorithm's key")]
+    LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &key).expect("the length is right"))
+}
+
+fn open(key: &LessSafeKey, owner: &str, bytes: &[u8]) -> Result<SecretString, Error> {
+    let (nonce, text) = bytes.split_at_checked(NONCE_LEN).ok_or(Error)?;
+    let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Error)?;
+    let mut text = text.to_vec();
+    let plain = key.open_in_place(nonce, Aad::from(owner.as_bytes()), &mut text).map_err(|_| Error)?;
+    Ok(String::from_utf8(plain.to_vec()).map_err(|_| Error)?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sealed_secret_opens_for_its_owner_alone() -> Result<(), Error> {
+        let sealer = Sealer::new(&"a deployment secret of some length".to_owned().into());
+        let sealed = sealer.seal(&Entropy::system(), "project/github", &"s3cret".to_owned().into())?;
+        assert_eq!(sealer.open("project/github", &sealed)?.expose_secret(), "s3cret");
+        assert!(sealer.open("other/github", &sealed).is_err());
+        assert!(!sealed.0.contains("s3cret"));
+        Ok(())
+    }
+
+    #[test]
+    fn without_a_secret_nothing_is_sealed_or_opened() -> Result<(), Error> {
+        let owner = "project/github";
+        let sealed = Sealer::new(&"a deployment secret of some length".to_owned().into()).seal(
+            &Entropy::system(),
+            owner,
+            &"s3cret".to_owned().into(),
+        )?;
+        let keyless = Sealer::new(&DeploymentSecret::absent());
+        assert!(keyless.open(owner, &sealed).is_err());
+        assert!(keyless.seal(&Entropy::system(), owner, &"s3cret".to_owned().into()).is_err());
+        Ok(())
+    }
+}

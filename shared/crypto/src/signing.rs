@@ -1,0 +1,103 @@
+//! Keys that sign tokens with ES256: one for each audience, derived from the deployment secret. While that is being replaced, the keys of
+//! the previous one are there, too.
+//!
+//! A key is derived, not stored: there is nothing to create, to read at a cold start or to lose, and every instance has the same.
+//! `jsonwebtoken` parses and validates, [`crate::jws`] signs and verifies. p256 computes a key's public half, which ring cannot.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::{DecodingKey, EncodingKey};
+use p256::elliptic_curve::sec1::ToSec1Point as _;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use crate::deployment_secret::DeploymentSecret;
+
+/// How many keys an instance keeps: three audiences of some hundred projects, in two generations.
+const KEPT_KEYS: usize = 1024;
+
+/// The keys of a deployment.
+pub struct SigningKeys {
+    secret: DeploymentSecret,
+    /// By generation, the current one being 0, and audience.
+    keys: Mutex<HashMap<(usize, String), Arc<SigningKey>>>,
+}
+
+/// A key that signs and verifies.
+pub struct SigningKey {
+    pub id: String,
+    pub encoding: EncodingKey,
+    pub decoding: DecodingKey,
+    /// Uncompressed point (SEC 1 §2.3.3): 4, x, y.
+    public: [u8; 65],
+}
+
+impl SigningKeys {
+    pub fn new(secret: &DeploymentSecret) -> Self {
+        crate::jws::install();
+        Self { secret: secret.clone(), keys: Mutex::default() }
+    }
+
+    /// An audience's key that signs now.
+    #[expect(clippy::expect_used, reason = "an operation that signs has the secret; the contract tests compare routes with operations")]
+    pub fn current(&self, audience: &str) -> Arc<SigningKey> {
+        self.all(audience).next().expect("the function has the deployment secret")
+    }
+
+    /// An audience's keys of all generations, the current one first.
+    pub fn all<'a>(&'a self, audience: &'a str) -> impl Iterator<Item = Arc<SigningKey>> + 'a {
+        self.secret.generations().enumerate().map(move |(generation, secret)| self.key_of(generation, secret, audience))
+    }
+
+    fn key_of(&self, generation: usize, secret: &SecretString, audience: &str) -> Arc<SigningKey> {
+        let name = (generation, audience.to_owned());
+        if let Some(key) = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(&name) {
+            return Arc::clone(key);
+        }
+        let key = Arc::new(SigningKey::derive(secret, audience));
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if keys.len() >= KEPT_KEYS {
+            keys.clear();
+        }
+        keys.insert(name, Arc::clone(&key));
+        key
+    }
+
+    /// The public keys of these audiences (RFC 7517): the current ones, then those of the previous secret.
+    pub fn jwks(&self, audiences: &[String]) -> Value {
+        let generations = self.secret.generations().enumerate();
+        let keys =
+            generations.flat_map(|(generation, secret)| audiences.iter().map(move |name| self.key_of(generation, secret, name).jwk()));
+        json!({ "keys": keys.collect::<Vec<_>>() })
+    }
+}
+
+impl SigningKey {
+    #[expect(clippy::expect_used, reason = "a derived scalar is valid, or the next attempt's is")]
+    fn derive(secret: &SecretString, audience: &str) -> Self {
+        // A 256-bit number is no valid scalar once in 2^32 times; then the next counter gives another.
+        let scalar = (0..=u8::MAX)
+            .find_map(|attempt| p256::SecretKey::from_slice(&crate::derive(secret, &[b"token ", audience.as_bytes(), &[attempt]])).ok())
+            .expect("one of 256 numbers is a scalar");
+        let point = scalar.public_key().to_sec1_point(false);
+        let mut public = [0; 65];
+        public.copy_from_slice(point.as_bytes());
+        let private = [&scalar.to_bytes()[..], &public].concat();
+        let id = crate::digest::Digest::of(&format!("{audience}{}", URL_SAFE_NO_PAD.encode(public)));
+        Self {
+            id: id.as_str()[..12].to_owned(),
+            encoding: EncodingKey::from_ec_der(&private),
+            decoding: DecodingKey::from_ec_der(&public),
+            public,
+        }
+    }
+
+    fn jwk(&self) -> Value {
+        let (x, y) = self.public[1..].split_at(32);
+        let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
+        json!({ "kty": "EC", "alg": "ES256", "crv": "P-256", "x": x, "y": y, "kid": self.id })
+    }
+}

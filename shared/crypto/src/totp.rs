@@ -1,0 +1,78 @@
+//! Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 30 seconds and 6 digits, which is what every app makes.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+use totp_rs::{Algorithm, Builder};
+
+/// Lengths of a secret, in bytes: from what common apps make, to the block of SHA-1 (RFC 4226 §4 recommends 20).
+const LENGTHS: std::ops::RangeInclusive<usize> = 10..=64;
+/// Seconds.
+const STEP: u64 = 30;
+
+/// A secret that an authenticator app shares, in base64.
+#[derive(Clone)]
+pub struct TotpSecret(SecretString);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be 10 to 64 bytes in base64")]
+pub struct InvalidSecret;
+
+impl TotpSecret {
+    pub fn parse(text: String) -> Result<Self, InvalidSecret> {
+        let length = STANDARD.decode(&text).map_err(|_| InvalidSecret)?.len();
+        if LENGTHS.contains(&length) { Ok(Self(text.into())) } else { Err(InvalidSecret) }
+    }
+
+    /// The text that is sealed, and [parsed](Self::parse) when it is opened.
+    pub fn text(&self) -> &SecretString {
+        &self.0
+    }
+
+    /// The time step of a code that is right now. The step before does not count: a code is good for half a minute at most.
+    pub fn check(&self, code: &str, now: Timestamp) -> Option<u64> {
+        let bytes = STANDARD.decode(self.0.expose_secret()).ok()?;
+        let totp = Builder::new().with_algorithm(Algorithm::SHA1).with_digits(6).with_step_duration(STEP).with_skew(0).with_secret(bytes);
+        totp.build_noncompliant().check(code, u64::try_from(now.as_second()).ok()?)
+    }
+}
+
+impl<E: DeserializeError> Deserr<E> for TotpSecret {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        Self::parse(text).map_err(|error| wire::problem::rejected(&error, location))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_the_rfc() {
+        let secret = TotpSecret::parse(STANDARD.encode("12345678901234567890")).expect("a secret");
+        // RFC 6238, appendix B: the last six of eight digits.
+        for (second, code) in [(59, "287082"), (1_111_111_109, "081804"), (1_234_567_890, "005924"), (20_000_000_000, "353130")] {
+            let at = |second: i64| Timestamp::from_second(second).expect("a time");
+            let step = u64::try_from(second / 30).expect("positive");
+            assert_eq!(secret.check(code, at(second)), Some(step));
+            assert_eq!(secret.check(code, at(second / 30 * 30 + 29)), Some(step));
+            for other in [second / 30 * 30 - 1, second / 30 * 30 + 30] {
+                assert_eq!(secret.check(code, at(other)), None);
+            }
+        }
+        for code in ["", "28708", "2870820", "287081", "+87082", " 287082", "２８７０８２"] {
+            assert_eq!(secret.check(code, Timestamp::from_second(59).expect("a time")), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_secret_has_10_to_64_bytes() {
+        for (length, is_secret) in [(0, false), (9, false), (10, true), (64, true), (65, false)] {
+            assert_eq!(TotpSecret::parse(STANDARD.encode(vec![7; length])).is_ok(), is_secret, "{length}");
+        }
+        assert!(TotpSecret::parse("not base64!".to_owned()).is_err());
+    }
+}

@@ -1,0 +1,73 @@
+//! A mail as a message (RFC 5322, RFC 2046), for who is given messages and not their parts.
+
+use std::time::SystemTime;
+
+use crypto::digest::Digest;
+use jiff::Timestamp;
+use lettre::Address;
+use lettre::address::Envelope;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, Message, MultiPart, SinglePart};
+
+use crate::send::Mail;
+
+/// Makes messages of mails.
+pub(crate) struct Composer {
+    /// The right side of the ids of messages.
+    host: String,
+}
+
+/// A message, ready for the wire.
+pub(crate) struct Composed {
+    pub(crate) envelope: Envelope,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Composer {
+    pub(crate) fn new(host: Option<String>) -> Self {
+        Self { host: host.unwrap_or_else(|| "localhost".to_owned()) }
+    }
+
+    /// The message; none when the mail is not one that can be sent.
+    pub(crate) fn compose(&self, mail: &Mail, now: Timestamp) -> Option<Composed> {
+        let address = |text: &str| text.parse::<Address>().ok();
+        let name = Some(mail.from.name.trim()).filter(|name| !name.is_empty()).map(str::to_owned);
+        let mut message = Message::builder()
+            .from(Mailbox::new(name, address(&mail.from.address)?))
+            .date(SystemTime::from(now))
+            // The same for every attempt: a server that was given it twice can tell.
+            .message_id(Some(format!("<{}@{}>", mail.id, self.host)))
+            .subject(mail.subject.as_str());
+        for to in &mail.to {
+            message = message.to(Mailbox::new(None, address(to.as_str())?));
+        }
+        for (name, value) in mail.headers() {
+            message = message.raw_header(header(name, value)?);
+        }
+        let message = match (&mail.text, &mail.html) {
+            (Some(text), Some(html)) => {
+                let parts = MultiPart::alternative().boundary(boundary(mail, text, html));
+                message.multipart(parts.singlepart(SinglePart::plain(text.clone())).singlepart(SinglePart::html(html.clone())))
+            }
+            (None, Some(html)) => message.singlepart(SinglePart::html(html.clone())),
+            (text, None) => message.singlepart(SinglePart::plain(text.clone().unwrap_or_default())),
+        };
+        let message = message.ok()?;
+        Some(Composed { envelope: message.envelope().clone(), bytes: message.formatted() })
+    }
+}
+
+/// A mail as a message that was made at this time; none when the mail is not one that can be sent.
+pub fn source(mail: &Mail, at: Timestamp) -> Option<String> {
+    let host = mail.from.address.rsplit_once('@').map(|(_, host)| host.to_owned());
+    String::from_utf8(Composer::new(host).compose(mail, at)?.bytes).ok()
+}
+
+/// The same for the same mail, and in none of its parts: nobody can write a text that has the digest of itself.
+fn boundary(mail: &Mail, text: &str, html: &str) -> String {
+    Digest::of(&format!("{}\0{text}\0{html}", mail.id)).to_string()
+}
+
+fn header(name: &'static str, value: String) -> Option<HeaderValue> {
+    Some(HeaderValue::new(HeaderName::new_from_ascii(name.to_owned()).ok()?, value))
+}

@@ -1,0 +1,233 @@
+//! Rendering in a process of its own.
+//!
+//! Fuel bounds how many instructions a template takes, but one instruction may double a text, and a compiler of MJML or a parser of HTML
+//! recurses as deep as its input is nested: memory, time and stack are bounded by the operating system or not at all. So this program
+//! starts itself once more as a renderer, which has its memory limited, knows no secret, and is killed when an answer takes too long. It
+//! renders mail after mail; one that ends it costs a new start, which takes milliseconds, and is a `render-error` for the mail alone, also
+//! when it was asked for many together.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use model::outbox::work::Rendering;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+use crate::render::{Context, Job, Sources, render_each};
+
+/// How long a mail may take.
+const TIME: Duration = Duration::from_secs(1);
+/// How much memory a renderer may have, in bytes.
+const MEMORY: u64 = 128 << 20;
+/// A machine that stalls looks like a template that does: a second try tells them apart.
+const TRIES: u32 = 2;
+/// How many mails are rendered at once: as many as have the memory of a small function.
+const AT_ONCE: usize = 2;
+const FAILED: &str = "the renderer failed";
+/// Set for a renderer.
+const VARIABLE: &str = "GATELET_RENDERER";
+
+/// The program to start; unset where mails are rendered in this process.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+/// Renderers that wait for work.
+static IDLE: Mutex<Vec<Renderer>> = Mutex::new(Vec::new());
+static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
+
+/// From now on mails are rendered by processes of this program. To be called first in `main`: in such a process it renders, and ends with it.
+pub fn install() {
+    if std::env::var_os(VARIABLE).is_some() {
+        std::process::exit(i32::from(serve().is_err()));
+    }
+    // Where the program was replaced meanwhile, Linux still knows the one that runs.
+    let own = PathBuf::from("/proc/self/exe");
+    let program = if own.exists() { Ok(own) } else { std::env::current_exe() };
+    if let Ok(program) = program {
+        let _ = PROGRAM.set(program);
+    }
+}
+
+/// Renders a mail; in this process unless [`install`] was called.
+pub async fn render(job: Job) -> Rendering {
+    of_one_source(job.sources, vec![job.context]).await.pop().unwrap_or_else(|| Err(FAILED.to_owned()))
+}
+
+/// Renders some mails, those of the same sources together: what they have in common is read and compiled once.
+pub async fn render_all(jobs: Vec<Job>) -> Vec<Rendering> {
+    let mut groups: HashMap<Sources, (Vec<usize>, Vec<Context>)> = HashMap::new();
+    let mut renderings = vec![Err(FAILED.to_owned()); jobs.len()];
+    for (position, job) in jobs.into_iter().enumerate() {
+        let (positions, contexts) = groups.entry(job.sources).or_default();
+        positions.push(position);
+        contexts.push(job.context);
+    }
+    let groups = groups
+        .into_iter()
+        .map(|(sources, (positions, contexts))| async { positions.into_iter().zip(of_one_source(sources, contexts).await) });
+    for (position, rendering) in join_all(groups).await.into_iter().flatten() {
+        renderings[position] = rendering;
+    }
+    renderings
+}
+
+async fn of_one_source(sources: Sources, contexts: Vec<Context>) -> Vec<Rendering> {
+    let Some(program) = PROGRAM.get() else {
+        let mut renderings = Vec::new();
+        let _: Result<(), Infallible> = render_each(&sources, &contexts, |rendering| {
+            renderings.push(rendering);
+            Ok(())
+        });
+        return renderings;
+    };
+    let _turn = TURNS.acquire().await;
+    let count = contexts.len();
+    let renderings = tokio::task::spawn_blocking(move || in_renderer(program, &sources, &contexts)).await;
+    renderings.unwrap_or_else(|_| vec![Err(FAILED.to_owned()); count])
+}
+
+/// What is asked of a renderer: a mail for each context.
+#[derive(Serialize)]
+struct Request<'a> {
+    sources: &'a Sources,
+    contexts: &'a [Context],
+}
+
+/// A request as the renderer reads it.
+#[derive(Deserialize)]
+struct Order {
+    sources: Sources,
+    contexts: Vec<Context>,
+}
+
+/// A process that renders.
+struct Renderer {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+}
+
+impl Drop for Renderer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Why a renderer gave no answer.
+#[derive(Debug, thiserror::Error)]
+enum Lost {
+    #[error("rendering took longer than a second")]
+    Slow,
+    #[error("rendering needed more memory or deeper nesting than a mail may have")]
+    Ended,
+    #[error("the renderer cannot be started: {0}")]
+    Unstarted(std::io::Error),
+}
+
+fn in_renderer(program: &PathBuf, sources: &Sources, contexts: &[Context]) -> Vec<Rendering> {
+    let mut renderings = Vec::new();
+    let (mut tries, mut failures) = (TRIES, 0);
+    while renderings.len() < contexts.len() {
+        let before = renderings.len();
+        let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let answer = idle.map_or_else(|| Renderer::start(program).map_err(Lost::Unstarted), Ok).and_then(|mut renderer| {
+            renderer.ask(Request { sources, contexts: &contexts[before..] }, &mut renderings)?;
+            IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(renderer);
+            Ok(())
+        });
+        let Err(lost) = answer else { continue };
+        failures = if renderings.len() > before { 1 } else { failures + 1 };
+        if failures >= tries {
+            tracing::warn!(error = %lost, "a mail was not rendered");
+            renderings.push(Err(lost.to_string()));
+            // It is the source then, and not the machine.
+            (tries, failures) = (1, 0);
+        }
+    }
+    renderings
+}
+
+impl Renderer {
+    fn start(program: &PathBuf) -> std::io::Result<Self> {
+        let mut command = Command::new(program);
+        let mut child =
+            command.env_clear().env(VARIABLE, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        match (child.stdin.take(), child.stdout.take()) {
+            (Some(input), Some(output)) => Ok(Self { child, input, output }),
+            _ => Err(std::io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// Asks for some mails, and adds each to `renderings` as it comes.
+    fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>) -> Result<(), Lost> {
+        let mut end = Instant::now() + TIME;
+        let frame = serde_json::to_vec(&request).map_err(|_| Lost::Ended)?;
+        write_frame(&mut self.input, &frame).map_err(|_| Lost::Ended)?;
+        let mut answers = Vec::new();
+        for _ in request.contexts {
+            let rendering = self.answer(&mut answers, end)?;
+            renderings.push(serde_json::from_slice(&rendering).map_err(|_| Lost::Ended)?);
+            end = Instant::now() + TIME;
+        }
+        Ok(())
+    }
+
+    /// The next of the answers, of which some bytes may have been read before.
+    fn answer(&mut self, read: &mut Vec<u8>, end: Instant) -> Result<Vec<u8>, Lost> {
+        let mut bytes = vec![0; 64 * 1024];
+        loop {
+            let wanted = read.first_chunk().map_or(4, |length| 4 + u32::from_le_bytes(*length) as usize);
+            if wanted > 4 && read.len() >= wanted {
+                let rest = read.split_off(wanted);
+                return Ok(std::mem::replace(read, rest).split_off(4));
+            }
+            self.wait(end)?;
+            match self.output.read(&mut bytes).map_err(|_| Lost::Ended)? {
+                0 => return Err(Lost::Ended),
+                length => read.extend_from_slice(&bytes[..length]),
+            }
+        }
+    }
+
+    /// Waits for more of an answer.
+    fn wait(&self, end: Instant) -> Result<(), Lost> {
+        let rest = end.saturating_duration_since(Instant::now());
+        let rest = Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(0), tv_nsec: rest.subsec_nanos().into() };
+        let mut ready = [PollFd::new(&self.output, PollFlags::IN)];
+        match poll(&mut ready, Some(&rest)) {
+            Ok(0) => Err(Lost::Slow),
+            Ok(_) => Ok(()),
+            Err(_) => Err(Lost::Ended),
+        }
+    }
+}
+
+fn write_frame(output: &mut impl Write, frame: &[u8]) -> std::io::Result<()> {
+    let length = u32::try_from(frame.len()).map_err(|_| std::io::ErrorKind::InvalidData)?;
+    output.write_all(&length.to_le_bytes())?;
+    output.write_all(frame)?;
+    output.flush()
+}
+
+/// Renders until nobody asks any more.
+fn serve() -> std::io::Result<()> {
+    let hard = getrlimit(Resource::Data).maximum;
+    let most = hard.map_or(MEMORY, |hard| hard.min(MEMORY));
+    setrlimit(Resource::Data, Rlimit { current: Some(most), maximum: Some(most) })?;
+    let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
+    let mut length = [0; 4];
+    while input.read_exact(&mut length).is_ok() {
+        let mut order = vec![0; u32::from_le_bytes(length) as usize];
+        input.read_exact(&mut order)?;
+        let order: Order = serde_json::from_slice(&order)?;
+        render_each(&order.sources, &order.contexts, |rendering| write_frame(&mut output, &serde_json::to_vec(&rendering)?))?;
+    }
+    Ok(())
+}

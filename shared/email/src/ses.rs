@@ -1,0 +1,135 @@
+//! Sending through Amazon SES (API version 2).
+//!
+//! SES has no key of idempotency: a request that was cut off after it left may or may not have been taken, so its outcome is final and
+//! unknown. Tried again is only what SES refused for now, and what never reached it.
+
+use std::error::Error as StdError;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::time::Duration;
+
+use aws::connector::AwsHttp;
+use aws::{Client, Endpoint, Service};
+use model::outbox::Failure;
+use model::outbox::work::Outcome;
+use tokio::time::timeout;
+use wire::clock::Clock;
+use wire::environment::{self, variable};
+
+use crate::send::{Mail, Mailer, tags};
+use crate::ses_api::{Body, Content, Destination, Error, Message, Pair, SendEmail, SesApi, Text};
+
+/// How long SES may take to answer before nobody knows the outcome.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Sends through SES.
+pub struct Ses {
+    api: SesApi,
+    configuration_set: Option<String>,
+    patience: Duration,
+    clock: Clock,
+}
+
+impl Ses {
+    /// The sender of a Lambda: `GATELET_SES_CONFIGURATION_SET` names the set whose events come back to us.
+    pub fn from_env(clock: Clock) -> Result<Self, environment::Error> {
+        let client = Client::new(Endpoint::from_env(Service::Ses)?, AwsHttp::from_env()?);
+        Ok(Self::new(client, variable("GATELET_SES_CONFIGURATION_SET"), PATIENCE, clock))
+    }
+
+    /// A sender that waits so long for an answer.
+    pub fn new(client: Client, configuration_set: Option<String>, patience: Duration, clock: Clock) -> Self {
+        Self { api: SesApi::new(client), configuration_set, patience, clock }
+    }
+
+    async fn try_send(&self, mail: &Mail) -> Outcome {
+        let request = self.request(mail);
+        match timeout(self.patience, self.api.send_email(&request)).await {
+            Ok(Ok(())) => Outcome::Sent { is_reported_on: self.configuration_set.is_some() },
+            Ok(Err(error)) => self.classify(&error),
+            Err(elapsed) => Outcome::Final(self.unknown()).because(elapsed.to_string()),
+        }
+    }
+
+    fn request(&self, mail: &Mail) -> SendEmail {
+        let body = Body { text: mail.text.as_deref().map(Text::utf8), html: mail.html.as_deref().map(Text::utf8) };
+        let headers = mail.headers().map(|(name, value)| Pair { name, value }).collect();
+        let tags =
+            [(tags::ENTRY, mail.id.to_string()), (tags::PROJECT, mail.project.to_string()), (tags::ATTEMPT, mail.attempt.to_string())];
+        SendEmail {
+            from_email_address: mail.from.to_string(),
+            destination: Destination { to_addresses: mail.to.iter().map(ToString::to_string).collect() },
+            content: Content { simple: Message { subject: Text::utf8(&mail.subject), body, headers } },
+            email_tags: tags.into_iter().map(|(name, value)| Pair { name, value }).collect(),
+            configuration_set_name: self.configuration_set.clone(),
+        }
+    }
+
+    fn classify(&self, error: &Error) -> Outcome {
+        match error {
+            Error::Refused { status, code, .. } => self.refusal(code, *status).because(error.to_string()),
+            Error::NotAnswered(error) if was_never_connected(error) => {
+                let class = if is_timeout(error) { "TIMEOUT" } else { "TEMPORARY" };
+                Outcome::Retryable(self.failure(class, "the mail service cannot be reached"))
+            }
+            Error::Request(_) => self.not_sendable(),
+            Error::NotAnswered(error) if error.is_user() => self.not_sendable(),
+            Error::NotAnswered(_) | Error::Answer(_) => Outcome::Final(self.unknown()),
+        }
+        .because(causes(error))
+    }
+
+    /// What it means that SES answered with an error, in the outbox's classes of failures.
+    fn refusal(&self, code: &str, status: u16) -> Outcome {
+        match (code, status) {
+            ("TooManyRequestsException" | "LimitExceededException" | "ThrottlingException" | "Throttling", _) | (_, 429) => {
+                Outcome::Retryable(self.failure("TEMPORARY", "the mail service takes no more mails for now"))
+            }
+            ("SendingPausedException", _) => Outcome::Retryable(self.failure("TEMPORARY", "sending is paused at the mail service")),
+            // It answered that something broke, not what it had done by then.
+            (_, 500..) => Outcome::Final(self.unknown()),
+            (_, 401 | 403) => Outcome::Final(self.failure("AUTH_FAILED", "the mail service does not let this deployment send")),
+            _ => Outcome::Final(self.failure("REJECTED", "the mail service refused the mail")),
+        }
+    }
+
+    fn not_sendable(&self) -> Outcome {
+        Outcome::Final(self.failure("REJECTED", "the mail is not one that can be sent"))
+    }
+
+    fn unknown(&self) -> Failure {
+        Failure::unknown(self.clock.now(), "the mail service did not say whether it took the mail: it may have gone out")
+    }
+
+    fn failure(&self, class: &str, message: &str) -> Failure {
+        Failure::new(self.clock.now(), class, message)
+    }
+}
+
+/// Whether there was no connection, so that nothing left this machine.
+fn was_never_connected(error: &(dyn StdError + 'static)) -> bool {
+    let is_connect = |error: &(dyn StdError + 'static)| {
+        error.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(hyper_util::client::legacy::Error::is_connect)
+    };
+    chain(error).any(is_connect)
+}
+
+fn is_timeout(error: &(dyn StdError + 'static)) -> bool {
+    chain(error).any(|error| error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::TimedOut))
+}
+
+/// An error and what caused it, in one line.
+fn causes(error: &(dyn StdError + 'static)) -> String {
+    chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+fn chain<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error: &&'e (dyn StdError + 'static)| (*error).source())
+}
+
+impl Mailer for Ses {
+    fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
+        Box::pin(self.try_send(mail))
+    }
+}

@@ -1,0 +1,124 @@
+//! Why an operation fails, and what the client is told of it: the rules and the table know their own errors, and here they become those
+//! of the API.
+
+use axum::response::{IntoResponse, Response};
+use model::code::Rejected;
+use model::password::Unacceptable;
+use model::permission;
+use model::project::redirect::Untrusted;
+
+use crate::known::KnownError;
+
+/// Why an operation fails: for a reason that the client may know, or for one that the log alone shall have.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Known(#[from] KnownError),
+    #[error("the store failed")]
+    Store(#[from] store::Error),
+    #[error("a secret cannot be sealed or opened")]
+    Seal(#[from] crypto::seal::Error),
+    #[error("a provider is badly configured")]
+    Provider(#[from] model::provider::authorization::InvalidEndpoint),
+}
+
+impl Error {
+    /// Whether a key was given that opens nothing.
+    pub fn is_wrong_key(&self) -> bool {
+        let Self::Known(error) = self else { return false };
+        matches!(
+            error,
+            KnownError::InvalidPublishableClientKey { .. }
+                | KnownError::InvalidSecretServerKey { .. }
+                | KnownError::InvalidSuperSecretAdminKey { .. }
+        )
+    }
+}
+
+impl From<Rejected> for KnownError {
+    fn from(rejected: Rejected) -> Self {
+        match rejected {
+            Rejected::NotFound => Self::VerificationCodeNotFound,
+            Rejected::Expired => Self::VerificationCodeExpired,
+            Rejected::AlreadyUsed => Self::VerificationCodeAlreadyUsed,
+            Rejected::TooManyAttempts => Self::VerificationCodeMaxAttemptsReached,
+        }
+    }
+}
+
+impl From<Untrusted> for KnownError {
+    fn from(untrusted: Untrusted) -> Self {
+        Self::RedirectUrlNotWhitelisted(untrusted.to_string())
+    }
+}
+
+impl From<Untrusted> for Error {
+    fn from(untrusted: Untrusted) -> Self {
+        Self::Known(untrusted.into())
+    }
+}
+
+impl From<permission::Refused> for KnownError {
+    fn from(refused: permission::Refused) -> Self {
+        match refused {
+            permission::Refused::NotFound(id) => Self::PermissionNotFound { permission_id: id.to_string() },
+            permission::Refused::OtherScope { id, expected, actual } => Self::WrongPermissionScope {
+                permission_id: id.to_string(),
+                expected_scope: expected.name().to_owned(),
+                actual_scope: actual.name().to_owned(),
+            },
+            permission::Refused::ContainedNotFound(id) => Self::ContainedPermissionNotFound { permission_id: id.to_string() },
+            permission::Refused::AlreadyExists(id) => Self::PermissionIdAlreadyExists { permission_id: id.to_string() },
+            permission::Refused::Cycle(id) => Self::PermissionContainsItself { permission_id: id.to_string() },
+            permission::Refused::TooMany => Self::TooManyPermissions { max: permission::MAX_DEFINITIONS },
+        }
+    }
+}
+
+impl From<permission::Refused> for Error {
+    fn from(refused: permission::Refused) -> Self {
+        Self::Known(refused.into())
+    }
+}
+
+impl From<Rejected> for Error {
+    fn from(rejected: Rejected) -> Self {
+        Self::Known(rejected.into())
+    }
+}
+
+impl From<Unacceptable> for Error {
+    fn from(reason: Unacceptable) -> Self {
+        Self::Known(match reason {
+            Unacceptable::TooShort(min_length) => KnownError::PasswordTooShort { min_length },
+            Unacceptable::TooLong(max_length) => KnownError::PasswordTooLong { max_length },
+            Unacceptable::Weak(reason) => KnownError::PasswordRequirementsNotMet { message: reason.to_string(), reason },
+        })
+    }
+}
+
+impl Error {
+    /// What the client is told; what it may not know goes to the log.
+    pub fn known(self) -> KnownError {
+        match self {
+            Self::Known(error) => error,
+            Self::Store(store::Error::Unavailable(reason)) => {
+                tracing::warn!(reason, "the table is not available");
+                KnownError::ServiceUnavailable
+            }
+            Self::Store(store::Error::Limited(refused)) => KnownError::RateLimited(refused),
+            // Whoever lost a race against another change of the same thing may try again.
+            Self::Store(store::Error::Conflict(_)) => KnownError::ServiceUnavailable,
+            error => {
+                tracing::error!(error = &error as &dyn std::error::Error, source = ?std::error::Error::source(&error), "an operation failed");
+                KnownError::InternalError
+            }
+        }
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        self.known().into_response()
+    }
+}

@@ -1,0 +1,53 @@
+//! The mail that invites to a team: invitation, code and entry of the outbox are written together, and its recipient is counted.
+
+use model::code::Code;
+use model::email::Email;
+use model::email::category::Category;
+use model::outbox::codes::{Coded, LINK};
+use model::outbox::{Builtin, CreatedWith, NewEntry, Recipients, Source};
+use model::project::redirect::RedirectUrl;
+use model::team::Team;
+use model::team::invitation::{Invitation, LIFE};
+use model::text::line;
+use serde_json::{Map, json};
+use store::team::invitation;
+use store::{Write, outbox};
+use wire::clock::after;
+use wire::id::{InvitationId, ProjectId};
+
+use crate::app::App;
+use crate::email::sealed;
+
+/// Writes an invitation and the mail with its link, which is `callback` with the query parameter `code`.
+pub fn writes(
+    app: &App,
+    project: &ProjectId,
+    recipient: Option<Write>,
+    team: &Team,
+    email: &Email,
+    callback: &RedirectUrl,
+) -> Result<(InvitationId, Vec<Write>), store::Error> {
+    let (now, code) = (app.clock.now(), Code::new(app.entropy.code()));
+    let invitation = Invitation {
+        id: InvitationId::from(app.entropy.ordered_uuid(now)),
+        team_id: team.id,
+        email: email.clone(),
+        expires_at: after(now, LIFE),
+        nonce_digest: code.nonce_digest(),
+        used: false,
+    };
+    let variables =
+        Map::from_iter([("email".to_owned(), json!(email)), ("team_display_name".to_owned(), json!(line::unlinked(&team.display_name)))]);
+    let new = NewEntry {
+        to: Recipients::CustomEmails { emails: vec![email.clone()] },
+        source: Source::builtin(Builtin::TeamInvitation),
+        variables,
+        category: Category::Transactional,
+        is_high_priority: true,
+        created_with: CreatedWith::ProgrammaticCall,
+        scheduled_at: None,
+    };
+    let link = Coded::link(LINK, callback.with_query("code", code.text()), &code);
+    let mail = outbox::create(project, &sealed::entry(app, project, new, [link], now)?)?;
+    Ok((invitation.id, invitation::create(project, &invitation, &code)?.into_iter().chain([mail]).chain(recipient).collect()))
+}

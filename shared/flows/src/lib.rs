@@ -1,0 +1,15 @@
+//! What several operations do alike, in the language of the product: without HTTP.
+
+pub mod accounts;
+pub mod app;
+pub mod bot_challenge;
+pub mod context;
+pub mod current_user;
+pub mod email;
+pub mod limits;
+pub mod literal;
+pub mod memory;
+pub mod teams;
+
+pub use app::App;
+pub use context::Context;

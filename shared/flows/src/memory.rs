@@ -1,0 +1,129 @@
+//! What a process remembers between requests: which projects and keys exist, and which callers were refused. This saves calls to the table.
+//! Nothing depends on it: what the process has forgotten, it looks up again.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+use model::limit::{Counter, Refused};
+use wire::clock::after;
+use wire::id::ProjectId;
+
+/// How many of a kind are remembered. When there are more, all of them are forgotten, so that a flood cannot fill the memory.
+const MOST: usize = 10_000;
+
+/// What the requests of a process have learnt.
+#[derive(Debug, Clone, Default)]
+pub struct Memory(Arc<Mutex<Learnt>>);
+
+#[derive(Debug, Default)]
+struct Learnt {
+    /// Projects and keys, by name.
+    seen: HashSet<String>,
+    /// By the name of the counter: until when it is full.
+    refused: HashMap<String, (Timestamp, Refused)>,
+    /// Counters that are no item of the table, by their names.
+    counters: HashMap<String, u32>,
+}
+
+impl Memory {
+    /// Remembers that there is something of this name.
+    pub fn saw(&self, name: &str) {
+        let mut learnt = self.learnt();
+        if !learnt.seen.contains(name) {
+            make_room(learnt.seen.len(), || learnt.seen.clear());
+            learnt.seen.insert(name.to_owned());
+        }
+    }
+
+    /// Whether there was something of this name.
+    pub fn has_seen(&self, name: &str) -> bool {
+        self.learnt().seen.contains(name)
+    }
+
+    /// Remembers that a counter of a project is full.
+    pub fn refused(&self, project: &ProjectId, counter: &Counter, refusal: Refused) {
+        let seconds = i64::try_from(refusal.retry_after_seconds).unwrap_or(i64::MAX);
+        let until = after(counter.now(), SignedDuration::from_secs(seconds));
+        let mut learnt = self.learnt();
+        make_room(learnt.refused.len(), || learnt.refused.clear());
+        learnt.refused.insert(full_name(project, counter), (until, refusal));
+    }
+
+    /// What the subject of a counter is told as long as the counter is known to be full.
+    pub fn refusal(&self, project: &ProjectId, counter: &Counter) -> Option<Refused> {
+        let (until, refusal) = *self.learnt().refused.get(&full_name(project, counter))?;
+        let left = u64::try_from(until.as_millisecond() - counter.now().as_millisecond()).ok().filter(|left| *left > 0)?;
+        Some(Refused { retry_after_seconds: left.div_ceil(1000), ..refusal })
+    }
+
+    /// Counts one, of this process alone.
+    pub fn count(&self, counter: &Counter) -> Result<(), Refused> {
+        let mut learnt = self.learnt();
+        let before = learnt.counters.get(&counter.before()).copied().unwrap_or_default();
+        let counted = learnt.counters.get(&counter.to_string()).copied().unwrap_or_default();
+        if counted >= counter.quota_after(before) {
+            return Err(counter.refusal_at(before, counted));
+        }
+        make_room(learnt.counters.len(), || learnt.counters.clear());
+        *learnt.counters.entry(counter.to_string()).or_default() += 1;
+        Ok(())
+    }
+
+    fn learnt(&self) -> MutexGuard<'_, Learnt> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn make_room(len: usize, forget: impl FnOnce()) {
+    if len >= MOST {
+        forget();
+    }
+}
+
+fn full_name(project: &ProjectId, counter: &Counter) -> String {
+    format!("{project}#{counter}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::limit::{Limits, Rate, Rule, Subject};
+
+    fn counter(name: &str, seconds: i64) -> Counter {
+        let limits = Limits::off().with(Rule::Unproved, Some(Rate::new(2, 60)));
+        let now = Timestamp::from_second(1_767_268_800 + seconds).expect("in range");
+        limits.counter(Rule::Unproved, &Subject::email(name), now).expect("it is on")
+    }
+
+    #[test]
+    fn a_counter_of_the_process_lets_through_its_quota_and_again_after_the_wait() {
+        let memory = Memory::default();
+        assert_eq!((memory.count(&counter("a", 0)), memory.count(&counter("a", 0))), (Ok(()), Ok(())));
+        let refused = memory.count(&counter("a", 0)).expect_err("it is full");
+        assert_eq!(memory.count(&counter("b", 0)), Ok(()));
+        let wait = i64::try_from(refused.retry_after_seconds).expect("small");
+        assert!(memory.count(&counter("a", wait - 1)).is_err());
+        assert_eq!(memory.count(&counter("a", wait)), Ok(()));
+    }
+
+    #[test]
+    fn a_refusal_is_remembered_for_as_long_as_was_told_and_for_its_project_alone() {
+        let memory = Memory::default();
+        let (project, other) = (ProjectId::internal(), ProjectId::parse("6fbbf22e-f4b2-4c6e-95a1-beab6fa41063").expect("an id"));
+        let refusal = Refused { retry_after_seconds: 5, ..counter("a", 0).refusal(0) };
+        memory.refused(&project, &counter("a", 0), refusal);
+        assert_eq!(memory.refusal(&project, &counter("a", 0)), Some(refusal));
+        assert_eq!(memory.refusal(&other, &counter("a", 0)), None);
+        assert_eq!(memory.refusal(&project, &counter("b", 0)), None);
+    }
+
+    #[test]
+    fn a_flood_of_names_does_not_fill_the_memory() {
+        let memory = Memory::default();
+        for number in 0..MOST * 2 + 10 {
+            memory.count(&counter(&number.to_string(), 0)).expect("each is new");
+        }
+        assert!(memory.learnt().counters.len() <= MOST);
+    }
+}

@@ -1,0 +1,112 @@
+//! Usual rates: whether a request without a solved bot challenge is one of more than usual.
+//!
+//! The address, its network and the project are each counted like what limits let through, in sliding windows. A flood is therefore seen
+//! on both sides of a window's edge, and for as long as it goes on: what is refused counts as well, and so does what solves its
+//! challenges.
+//!
+//! For the project, OAuth flows are counted apart from what emails somebody: neither a flood of one nor its everyday use takes anything
+//! from what is usual of the other.
+
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+
+use crate::bot_challenge::{BotChallenge, Guarded};
+use crate::limit::{Counter, Limits, Rate, Rule, Subject};
+
+/// How far above its rate something is counted on: it stays suspicious through the next window, and a flood stops costing writes.
+const MOST: u32 = 8;
+/// Seconds: the window of a project.
+const HOUR: u32 = 3600;
+
+/// The counters that a request adds to: those of its address and its network, and the project's for this operation. Without an operation,
+/// the project's counters for all operations.
+pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
+    let places = [(Rule::ChallengeUsualAddress, Subject::address(ip)), (Rule::ChallengeUsualNetwork, Subject::network(ip))];
+    let places = places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now));
+    let emails = (operation != Some(Guarded::OAuth)).then(Subject::project);
+    let flows = operation.is_none_or(|operation| operation == Guarded::OAuth).then(Subject::flows);
+    let rate = Rate::new(settings.usual_requests_per_hour, HOUR);
+    let of_project = |subject| Counter::of_project(Rule::ChallengeUsualNetwork, rate, &subject, now);
+    places.chain(emails.into_iter().chain(flows).map(of_project)).collect()
+}
+
+/// How often something with a usual rate came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tally {
+    pub counter: Counter,
+    /// In the window before.
+    pub before: u32,
+    /// In this window.
+    pub counted: u32,
+}
+
+impl Tally {
+    /// How many times its usual rate this request makes it: 0 up to the rate, 1 above it, and one more with each doubling.
+    pub fn excess(&self) -> u32 {
+        let with_this = self.counter.estimate(self.before, self.counted).saturating_add(1);
+        let quota = self.counter.quota();
+        if with_this <= quota { 0 } else { with_this.div_ceil(quota).next_power_of_two().ilog2() }
+    }
+
+    /// Whether there is no need to count on.
+    pub fn is_full(&self) -> bool {
+        self.counted >= self.counter.quota().saturating_mul(MOST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn counter(quota: u32, second: i64) -> Counter {
+        let now = Timestamp::from_second(second).expect("in range");
+        Counter::of_project(Rule::ChallengeUsualNetwork, Rate::new(quota, 100), &Subject::project(), now)
+    }
+
+    #[test]
+    fn excess_grows_with_each_doubling() {
+        let of = |counted| Tally { counter: counter(10, 1_050), before: 0, counted }.excess();
+        assert_eq!([0, 9, 10, 19, 20, 39, 40, 79, 80].map(of), [0, 0, 1, 1, 2, 2, 3, 3, 4]);
+    }
+
+    #[test]
+    fn a_flood_that_goes_on_stays_above_the_rate_though_it_is_not_counted_on() {
+        let mut counted = HashMap::<String, u32>::new();
+        for second in 1_000..1_400 {
+            let counter = counter(10, second);
+            let of = |name: &str| counted.get(name).copied().unwrap_or_default();
+            let tally = Tally { before: of(&counter.before()), counted: of(&counter.to_string()), counter };
+            assert!(second < 1_002 || tally.excess() > 0, "second {second}");
+            if !tally.is_full() {
+                *counted.entry(tally.counter.to_string()).or_default() += 10;
+            }
+        }
+        assert!(counted.values().all(|count| *count <= 80), "{counted:?}");
+    }
+
+    #[test]
+    fn flows_and_emails_of_a_project_are_counted_apart() {
+        let of = |operation| {
+            let ip = "203.0.113.7".parse().expect("an address");
+            let counters = usual(&Limits::off(), &BotChallenge::default(), operation, ip, Timestamp::UNIX_EPOCH);
+            counters.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let (emails, flows) = (of(Some(Guarded::SignUp)), of(Some(Guarded::OAuth)));
+        assert_eq!((of(Some(Guarded::SendSignInCode)), of(Some(Guarded::Email))), (emails.clone(), emails.clone()));
+        assert_ne!(emails, flows);
+        assert_eq!(of(None), [emails, flows].concat());
+    }
+
+    #[test]
+    fn a_network_is_the_24_or_48_of_its_address() {
+        let network = |text: &str| Subject::network(text.parse().expect("an address"));
+        assert_eq!(network("203.0.113.7"), network("203.0.113.200"));
+        assert_eq!(network("::ffff:203.0.113.7"), network("203.0.113.7"));
+        assert_ne!(network("203.0.113.7"), network("203.0.114.7"));
+        assert_eq!(network("2001:db8:1:2::1"), network("2001:db8:1:ffff::1"));
+        assert_ne!(network("2001:db8:1::1"), network("2001:db8:2::1"));
+    }
+}

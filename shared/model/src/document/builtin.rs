@@ -1,0 +1,186 @@
+//! The mails that the service itself sends, as MiniJinja sources with fixed ids, and the theme that every project begins with. An entry
+//! of the outbox refers to them until somebody edits it; a project's own document of the same id stands in place of ours.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use uuid::{Uuid, uuid};
+use wire::id::DocumentId;
+
+use crate::document::theme::DEFAULT_THEME;
+use crate::document::{DocumentKind, MailDocument};
+use crate::email::category::Category;
+use crate::outbox::{Builtin, Source};
+
+/// The sources that a mail is rendered from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sources<'a> {
+    pub subject: &'a str,
+    pub html: &'a str,
+    /// Derived from the HTML when absent.
+    pub text: Option<&'a str>,
+}
+
+/// MJML around every mail; `{{ content }}` stands for its body.
+pub const THEME: &str = include_str!("templates/theme.mjml");
+
+impl Builtin {
+    pub const ALL: [Self; 8] = [
+        Self::VerifyEmail,
+        Self::SignIn,
+        Self::ResetPassword,
+        Self::TeamInvitation,
+        Self::NewSignIn,
+        Self::AccountClaimed,
+        Self::PasswordClosed,
+        Self::AccountChanged,
+    ];
+
+    /// The id of its template; published SDKs know the first four.
+    pub fn id(self) -> Uuid {
+        match self {
+            Self::VerifyEmail => uuid!("e7d009ce-8d47-4528-b245-5bf119f2ffa3"),
+            Self::SignIn => uuid!("822687fe-8d0a-4467-a0d1-416b6e639478"),
+            Self::ResetPassword => uuid!("a70fb3a4-56c1-4e42-af25-49d25603abd0"),
+            Self::TeamInvitation => uuid!("e84de395-2076-4831-9c19-8e9a96a868e4"),
+            Self::NewSignIn => uuid!("5c8c2f1e-64a7-4a0e-9d4b-0b6f3a1d7e52"),
+            Self::AccountClaimed => uuid!("0d3b7c64-9a1e-4f25-8b6d-2c5e7f90a184"),
+            Self::PasswordClosed => uuid!("c2a9d7be-31f0-4c55-8a1c-6f2e4d9b7a03"),
+            Self::AccountChanged => uuid!("7f3e5b90-2c84-4d16-9ab7-e1d05c6f8243"),
+        }
+    }
+
+    pub fn display_name(self) -> &'static str {
+        match self {
+            Self::VerifyEmail => "Email verification",
+            Self::SignIn => "Sign-in code and link",
+            Self::ResetPassword => "Password reset",
+            Self::TeamInvitation => "Team invitation",
+            Self::NewSignIn => "New sign-in",
+            Self::AccountClaimed => "Account claimed",
+            Self::PasswordClosed => "Too many wrong passwords",
+            Self::AccountChanged => "Account changed",
+        }
+    }
+
+    /// Values such as the mail gets, for a preview.
+    pub fn sample_variables(self) -> Value {
+        let link = "https://app.example.com/handler?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
+        match self {
+            Self::PasswordClosed => json!({
+                "time": "1 January 2026, 12:00 UTC",
+                "address": "203.0.113.7",
+                "place": "Lisbon, PT",
+            }),
+            Self::NewSignIn => json!({
+                "time": "1 January 2026, 12:00 UTC",
+                "address": "203.0.113.7",
+                "place": "Lisbon, PT",
+                "not_me_link": link,
+            }),
+            Self::AccountChanged => json!({
+                "time": "1 January 2026, 12:00 UTC",
+                "address": "203.0.113.7",
+                "place": "Lisbon, PT",
+                "changes": [{ "kind": "address-added", "detail": "ada@example.com" }],
+                "is_last": false,
+                "not_me_link": link,
+            }),
+            Self::AccountClaimed => json!({ "email": "ada@example.com", "has_password": false }),
+            Self::VerifyEmail => json!({ "link": link, "otp": "2H7BKQ", "email": "ada@example.com", "not_me_link": link }),
+            Self::TeamInvitation => json!({ "link": link, "email": "ada@example.com", "team_display_name": "Analytical Engines" }),
+            _ => json!({ "link": link, "otp": "2H7BKQ", "email": "ada@example.com" }),
+        }
+    }
+
+    pub fn sources(self) -> Sources<'static> {
+        let (subject, html, text) = match self {
+            Self::VerifyEmail => (
+                "Verify your email at {{ project.display_name }}",
+                include_str!("templates/verify-email.html"),
+                include_str!("templates/verify-email.txt"),
+            ),
+            Self::SignIn => (
+                "Sign in to {{ project.display_name }}: Your code is {{ variables.otp }}",
+                include_str!("templates/sign-in.html"),
+                include_str!("templates/sign-in.txt"),
+            ),
+            Self::ResetPassword => (
+                "Reset your password at {{ project.display_name }}",
+                include_str!("templates/reset-password.html"),
+                include_str!("templates/reset-password.txt"),
+            ),
+            Self::TeamInvitation => (
+                "Join {{ variables.team_display_name }} at {{ project.display_name }}",
+                include_str!("templates/team-invitation.html"),
+                include_str!("templates/team-invitation.txt"),
+            ),
+            Self::NewSignIn => (
+                "New sign-in to {{ project.display_name }}",
+                include_str!("templates/new-sign-in.html"),
+                include_str!("templates/new-sign-in.txt"),
+            ),
+            Self::AccountClaimed => (
+                "Your account at {{ project.display_name }}",
+                include_str!("templates/account-claimed.html"),
+                include_str!("templates/account-claimed.txt"),
+            ),
+            Self::PasswordClosed => (
+                "Too many wrong passwords at {{ project.display_name }}",
+                include_str!("templates/password-closed.html"),
+                include_str!("templates/password-closed.txt"),
+            ),
+            Self::AccountChanged => (
+                "Your account at {{ project.display_name }} was changed",
+                include_str!("templates/account-changed.html"),
+                include_str!("templates/account-changed.txt"),
+            ),
+        };
+        Sources { subject, html, text: Some(text) }
+    }
+
+    fn document(self) -> MailDocument {
+        let Sources { subject, html, text } = self.sources();
+        let name = self.display_name();
+        MailDocument { subject: subject.to_owned(), text: text.map(str::to_owned), ..ours(self.id(), name, html) }
+    }
+}
+
+fn ours(id: Uuid, name: &str, html: &str) -> MailDocument {
+    MailDocument {
+        id: DocumentId::from(id),
+        display_name: name.to_owned(),
+        subject: String::new(),
+        html: html.to_owned(),
+        text: None,
+        theme: None,
+        category: Category::Transactional,
+        created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
+        sent_at: None,
+    }
+}
+
+/// Our documents of a kind, which every project has until it writes its own of the same id.
+pub fn documents(kind: DocumentKind) -> Vec<MailDocument> {
+    match kind {
+        DocumentKind::Template => Builtin::ALL.into_iter().map(Builtin::document).collect(),
+        DocumentKind::Theme => vec![ours(DEFAULT_THEME, "Plain", THEME)],
+        DocumentKind::Draft => Vec::new(),
+    }
+}
+
+/// Our document of this id.
+pub fn document(kind: DocumentKind, id: DocumentId) -> Option<MailDocument> {
+    documents(kind).into_iter().find(|document| document.id == id)
+}
+
+/// The sources of an entry: its own, and the built-in mail's where it has none.
+pub fn sources(source: &Source) -> Sources<'_> {
+    let builtin = source.builtin.map(Builtin::sources);
+    Sources {
+        subject: source.subject.as_deref().or(builtin.map(|builtin| builtin.subject)).unwrap_or_default(),
+        html: source.html.as_deref().or(builtin.map(|builtin| builtin.html)).unwrap_or_default(),
+        // An edited HTML body has no built-in text beside it.
+        text: source.text.as_deref().or_else(|| builtin.filter(|_| source.html.is_none()).and_then(|builtin| builtin.text)),
+    }
+}

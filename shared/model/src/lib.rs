@@ -1,0 +1,24 @@
+//! The rules, without AWS and without HTTP: what an entity is, and what may become of it.
+
+pub mod bot_challenge;
+pub mod code;
+pub mod content;
+pub mod document;
+pub mod email;
+pub mod limit;
+pub mod metadata;
+pub mod notice;
+pub mod outbox;
+pub mod password;
+pub mod permission;
+pub mod place;
+pub mod profile_image;
+pub mod project;
+pub mod provider;
+pub mod session;
+pub mod sign_in;
+pub mod sign_up;
+pub mod team;
+pub mod text;
+pub mod trail;
+pub mod user;

@@ -1,0 +1,198 @@
+use jiff::Timestamp;
+use wire::entropy::Entropy;
+use wire::id::ChannelId;
+
+use crate::email::Email;
+use crate::notice::kind::Kind;
+use crate::notice::*;
+use crate::user::ownership::Prover;
+use crate::user::standing::Standing;
+use crate::user::{Channel, User};
+
+fn email(text: &str) -> Email {
+    Email::parse(text).expect("an address")
+}
+
+fn at(minutes: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + minutes * 60).expect("a time")
+}
+
+fn channel(value: &str, is_verified: bool) -> Channel {
+    let id = ChannelId::from(Entropy::system().uuid());
+    Channel { id, value: email(value), used_for_auth: true, is_verified, is_primary: false, standing: Standing::Wished }
+}
+
+/// An account with a verified address.
+fn ada() -> User {
+    let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
+    user.add_primary_email(&Entropy::system(), email("ada@example.com"), true);
+    user
+}
+
+/// The same with another verified address, since a minute.
+fn with_eve(minute: i64) -> User {
+    let (before, mut user) = (ada(), ada());
+    user.channels.push(channel("eve@example.com", true));
+    user.note_verified(&before, at(minute));
+    user
+}
+
+fn told(user: &User) -> Vec<(String, bool)> {
+    user.told().into_iter().map(|recipient| (recipient.email.to_string(), recipient.may_undo)).collect()
+}
+
+fn link(user: &User, address: &str) -> NotMe {
+    let may_undo = user.told().iter().any(|recipient| recipient.email == email(address) && recipient.may_undo);
+    NotMe { email: email(address), since: user.notices.next(), before: may_undo.then(|| user.snapshot()) }
+}
+
+/// A change that was told.
+fn told_change(user: &mut User, minute: i64) -> Option<Timestamp> {
+    user.notices.admit(&[Kind::AddressAdded], at(minute))
+}
+
+#[test]
+fn the_address_that_was_verified_first_may_undo_wherever_it_is_in_the_list() {
+    let mut user = with_eve(1);
+    assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
+    user.channels.reverse();
+    assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
+    // Addresses of older tables, of which nobody knows which was first, are equals.
+    let mut old = ada();
+    old.channels.push(channel("work@example.com", true));
+    assert!(old.told().iter().all(|recipient| recipient.may_undo));
+}
+
+#[test]
+fn an_unverified_primary_address_is_told_while_there_is_no_verified_one() {
+    let mut user = ada();
+    user.channels[0].is_verified = false;
+    user.channels.push(channel("other@example.com", false));
+    assert_eq!(told(&user), [("ada@example.com".to_owned(), true)]);
+}
+
+#[test]
+fn nobody_else_than_ten_is_told() {
+    let mut user = ada();
+    user.channels.extend((0..20).map(|number| channel(&format!("a{number}@example.com"), true)));
+    user.note_verified(&ada(), at(1));
+    assert_eq!((user.told().len(), told(&user)[0].0.as_str()), (MAX_RECIPIENTS, "ada@example.com"));
+}
+
+#[test]
+fn five_emails_go_in_an_hour_and_the_last_at_its_end() {
+    let mut user = ada();
+    let times: Vec<_> = (0..100).map(|minute| told_change(&mut user, minute / 4)).collect();
+    assert!((0..4).all(|index| times[index] == Some(at(0))));
+    assert_eq!(times[4], Some(at(60)));
+    assert!(times[5..].iter().all(Option::is_none));
+    assert_eq!(user.notices.admit(&[Kind::AuthenticatorRemoved], at(25)), Some(at(25)), "another kind has its own");
+    let both = [Kind::AddressAdded, Kind::PasswordChanged];
+    assert_eq!(user.notices.admit(&both, at(26)), Some(at(26)));
+    assert_eq!(told_change(&mut user, 60), Some(at(60)), "and so has the next hour");
+}
+
+#[test]
+fn a_kind_that_is_told_with_another_keeps_its_last_email() {
+    let mut user = ada();
+    for _ in 0..4 {
+        told_change(&mut user, 0);
+    }
+    for _ in 0..3 {
+        assert_eq!(user.notices.admit(&[Kind::AddressAdded, Kind::PasswordChanged], at(1)), Some(at(1)));
+    }
+    assert_eq!(told_change(&mut user, 2), Some(at(60)));
+}
+
+#[test]
+fn undo_brings_back_what_there_was_but_the_password() {
+    let before = ada();
+    let first = link(&before, "ada@example.com");
+    let mut user = with_eve(1);
+    told_change(&mut user, 1);
+    user.channels.remove(0);
+    user.otp_refused = true;
+    assert_eq!(user.undo(&first, &Taken::default()), Ok(()));
+    assert_eq!(user.channels, before.channels);
+    assert!(!user.otp_refused && user.password.is_none());
+    assert!(user.session_epoch > before.session_epoch && user.credential_epoch > before.credential_epoch);
+    assert_eq!(user.undo(&first, &Taken::default()), Err(Ended), "once");
+}
+
+#[test]
+fn a_later_link_leaves_an_earlier_one_and_an_earlier_one_ends_all_later() {
+    let mut user = ada();
+    let links: Vec<NotMe> = (0..3)
+        .map(|minute| {
+            let link = link(&user, "ada@example.com");
+            told_change(&mut user, minute);
+            link
+        })
+        .collect();
+    let undo = |user: &mut User, number: usize| user.undo(&links[number], &Taken::default());
+    let mut backwards = user.clone();
+    assert_eq!([2, 1, 0].map(|number| undo(&mut backwards, number)), [Ok(()); 3]);
+    assert_eq!([0, 1, 2].map(|number| undo(&mut user, number)), [Ok(()), Err(Ended), Err(Ended)]);
+    // What comes afterwards has links of its own.
+    let next = link(&user, "ada@example.com");
+    told_change(&mut user, 5);
+    assert_eq!(user.undo(&next, &Taken::default()), Ok(()));
+}
+
+#[test]
+fn who_came_later_puts_nothing_back_and_is_nobody_once_removed() {
+    let mut user = with_eve(1);
+    let links = ["ada@example.com", "eve@example.com"].map(|address| link(&user, address));
+    assert!(links[0].before.is_some() && links[1].before.is_none());
+    told_change(&mut user, 2);
+    let mut inside = user.clone();
+    assert_eq!(inside.undo(&links[1], &Taken::default()), Ok(()), "it may shut the account while it is in it");
+    assert_eq!(inside.channels, user.channels);
+    let mut removed = user.clone();
+    removed.channels.pop();
+    assert_eq!(removed.undo(&links[1], &Taken::default()), Err(Ended));
+    assert_eq!(inside.undo(&links[0], &Taken::default()), Ok(()), "and ends no link of who was there before");
+}
+
+#[test]
+fn a_new_owner_ends_every_link_of_the_era_before() {
+    let mut user = ada();
+    let old = link(&user, "ada@example.com");
+    told_change(&mut user, 1);
+    let sign_in = link(&user, "ada@example.com");
+    user.channels.push(Channel { standing: Standing::Provisional, ..channel("bob@example.com", false) });
+    user.prove(&email("bob@example.com"), Prover::Stranger, ChannelId::from(Entropy::system().uuid())).expect("proved");
+    for link in [&old, &sign_in] {
+        assert_eq!(user.clone().undo(link, &Taken::default()), Err(Ended));
+    }
+    let own = link(&user, "bob@example.com");
+    assert_eq!(user.undo(&own, &Taken::default()), Ok(()));
+}
+
+#[test]
+fn what_others_have_by_now_stays_theirs() {
+    let first = link(&ada(), "ada@example.com");
+    let mut user = with_eve(1);
+    let taken = Taken { emails: vec![email("ada@example.com")], accounts: Vec::new() };
+    assert_eq!(user.undo(&first, &taken), Ok(()));
+    assert_eq!(user.channels.len(), 1);
+    assert!(!user.channels[0].signs_in());
+}
+
+#[test]
+fn an_account_remembers_few_spans_and_forgets_none() {
+    let mut user = ada();
+    let links: Vec<NotMe> = (0..60)
+        .map(|minute| {
+            let link = link(&user, "ada@example.com");
+            told_change(&mut user, minute * 61);
+            link
+        })
+        .collect();
+    for link in links.iter().step_by(2) {
+        let _ = user.undo(link, &Taken::default());
+    }
+    for link in links.iter().step_by(2) {
+        assert_eq!(user.undo(link, &Taken::default()), Err(Ended));
+    }
+}

@@ -1,0 +1,169 @@
+//! What becomes of codes by the moves of an entry.
+
+use std::collections::BTreeMap;
+
+use crypto::seal::Sealed;
+use serde_json::{Map, Value, json};
+use wire::clock::after;
+
+use crate::code::Code;
+use crate::outbox::body::BODY_LIFE;
+use crate::outbox::codes::{Coded, Codes, HIDDEN, LINK, NOT_ME_LINK, OTP};
+use crate::outbox::patch::Refused;
+use crate::outbox::status::Status;
+use crate::outbox::tests::{ME, at, entry, mail, patch, sending};
+use crate::outbox::work::Outcome;
+use crate::outbox::{Builtin, Failure, OutboxEntry, Source, Stage};
+
+const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
+const OTHER: &str = "zz7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
+
+fn variables(fields: Value) -> Map<String, Value> {
+    let Value::Object(fields) = fields else { panic!("{fields} has no fields") };
+    fields
+}
+
+/// A mail with a link and a code to type, as the version before wrote it.
+fn before() -> OutboxEntry {
+    let link = format!("https://a.test/x?code={CODE}&b=1");
+    let variables = variables(json!({ LINK: link, OTP: "2H7BKQ", "email": "ada@example.com" }));
+    OutboxEntry { source: Source::builtin(Builtin::SignIn), variables, ..entry() }
+}
+
+/// The same as this version writes it.
+fn now() -> OutboxEntry {
+    let sealed = |name: &str| (name.to_owned(), Sealed::from_text(format!("sealed {name}")));
+    let shown = before().shown().into_owned().variables;
+    OutboxEntry { variables: shown, codes: Some(BTreeMap::from([sealed(LINK), sealed(OTP)])), ..before() }
+}
+
+fn names(entry: &OutboxEntry) -> Vec<&str> {
+    entry.codes.iter().flatten().map(|(name, _)| name.as_str()).collect()
+}
+
+fn sent(entry: OutboxEntry) -> OutboxEntry {
+    let queued = entry.begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, mail(), at(2))).expect("a mail");
+    let sending = queued.begin_sending(ME, at(3)).expect("a claim");
+    sending.finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.0, at(4)).expect("an outcome")
+}
+
+#[test]
+fn a_link_is_shown_with_everything_but_its_code() {
+    let code = Code::parse(CODE).expect("a code");
+    let coded = Coded::link(NOT_ME_LINK, format!("https://a.test/x?code={CODE}#top"), &code);
+    assert_eq!(coded.shown, format!("https://a.test/x?code={HIDDEN}#top"));
+    assert_eq!(Coded::typed(OTP, &code).value, "2H7BKQ");
+    assert_eq!(
+        now().variables,
+        variables(json!({ LINK: format!("https://a.test/x?code={HIDDEN}&b=1"), OTP: HIDDEN, "email": "ada@example.com" }))
+    );
+}
+
+#[test]
+fn nothing_of_a_code_is_left_whatever_its_case_and_whichever_begins_like_another() {
+    let codes = Codes::of(&before().variables);
+    let text = format!("{CODE} 2h7bkq 2H7BKQ {} ä2H7BKQä {OTHER}", CODE.to_uppercase());
+    assert_eq!(codes.hide(&text), format!("{HIDDEN} {HIDDEN} {HIDDEN} {HIDDEN} ä{HIDDEN}ä {OTHER}"));
+}
+
+#[test]
+fn what_is_no_code_of_ours_is_shown() {
+    let fields = json!({ LINK: "https://a.test/x?code=short", OTP: "not a code", "name": "2H7BKQ" });
+    let builtin = OutboxEntry { variables: variables(fields.clone()), ..before() };
+    assert_eq!(builtin.shown().variables, variables(fields));
+    let own = OutboxEntry { source: entry().source, ..before() };
+    assert_eq!(own.shown().variables, before().variables, "a mail that somebody made themselves has no codes of ours");
+}
+
+#[test]
+fn a_variable_that_comes_back_as_it_was_shown_keeps_its_code() {
+    for entry in [before(), now()] {
+        let shown = entry.shown().into_owned().variables;
+        let mut more = shown.clone();
+        more.insert("name".to_owned(), json!("Ada"));
+        let edited = entry.clone().apply(patch(json!({ "variables": more })), at(10)).expect("an edit");
+        assert_eq!((names(&edited), &edited.variables[LINK]), (names(&entry), &entry.variables[LINK]));
+        assert_eq!((edited.shown().variables.get(OTP), edited.shown().variables.get("name")), (shown.get(OTP), Some(&json!("Ada"))));
+
+        let own = entry.clone().apply(patch(json!({ "variables": { LINK: "https://b.test", OTP: shown[OTP] } })), at(10)).expect("an edit");
+        assert_eq!((&own.variables[LINK], &own.variables[OTP]), (&json!("https://b.test"), &entry.variables[OTP]));
+        assert!(names(&own).iter().all(|name| *name == OTP));
+        let none = entry.apply(patch(json!({ "variables": {} })), at(10)).expect("an edit");
+        assert!(!none.carries_codes() && none.variables.is_empty());
+    }
+}
+
+#[test]
+fn a_code_goes_to_nobody_but_whom_it_was_made_for() {
+    let to = json!({ "type": "custom-emails", "emails": ["eve@example.com"] });
+    for entry in [before(), now()] {
+        assert_eq!(entry.clone().apply(patch(json!({ "to": to })), at(10)), Err(Refused::Redirected));
+        assert!(entry.clone().apply(patch(json!({ "to": entry.to })), at(10)).is_ok());
+        let without = entry.apply(patch(json!({ "to": to, "variables": { LINK: "https://b.test" } })), at(10));
+        assert!(without.is_ok_and(|entry| !entry.carries_codes()), "a mail without its codes may go anywhere");
+    }
+}
+
+#[test]
+fn codes_stay_until_the_mail_has_gone_out_or_never_will() {
+    for entry in [before(), now()] {
+        let cancelled = entry.clone().apply(patch(json!({ "cancel": true })), at(10)).expect("an edit");
+        for ended in [sent(entry.clone()), cancelled] {
+            let (kept, _) = ended.parted();
+            assert_eq!((kept.carries_codes(), &kept.variables), (false, &now().variables));
+        }
+        let queued = entry.begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, mail(), at(2))).expect("a mail");
+        let sending = queued.clone().begin_sending(ME, at(3)).expect("a claim");
+        let failed = sending.clone().finish_sending(ME, Outcome::Final(Failure::unknown(at(4), "?")), 0.0, at(4)).expect("an outcome");
+        for going in [queued, sending, failed] {
+            assert!(going.clone().parted().0.carries_codes(), "{:?}", going.status());
+        }
+    }
+}
+
+#[test]
+fn the_bodies_of_a_mail_are_apart_for_a_day_from_its_end_on() {
+    let (going, nothing) = sending().parted();
+    assert!(nothing.is_none() && going.rendered.as_ref().is_some_and(|mail| mail.html.is_some()));
+    let ended = sent(entry());
+    let size = ended.bytes();
+    let (kept, body) = ended.clone().parted();
+    let (body, until) = body.expect("bodies");
+    assert_eq!(until, after(at(4), BODY_LIFE));
+    assert_eq!((body.html.as_deref(), body.text.as_deref()), (Some("<p>Hi"), Some("Hi")));
+    assert!(kept.rendered.as_ref().is_some_and(|mail| mail.html.is_none() && mail.text.is_none() && mail.subject == "Hi"));
+    assert_eq!(kept.bytes(), size, "a page of a list goes by what its answer has");
+    assert_eq!(kept.clone().parted(), (kept.clone(), None), "they are put apart once");
+    let last = until - jiff::SignedDuration::from_millis(1);
+    assert_eq!([last, until].map(|now| (kept.has_kept_bodies(now), kept.is_erased(now))), [(true, false), (false, true)]);
+    let mut joined = kept;
+    joined.join(body);
+    assert_eq!(joined.rendered.map(|mail| (mail.html, mail.text)), ended.rendered.map(|mail| (mail.html, mail.text)));
+}
+
+#[test]
+fn what_ended_long_ago_has_no_bodies_to_keep() {
+    let old = OutboxEntry { updated_at: after(at(4), BODY_LIFE), ..sent(entry()) };
+    let (kept, body) = old.parted();
+    assert!(body.is_none() && kept.rendered.is_some_and(|mail| mail.html.is_none()));
+}
+
+#[test]
+fn what_a_mail_server_said_repeats_no_code() {
+    let codes = Codes::of(&before().variables);
+    let failure = Failure::new(at(1), "REJECTED", "refused").because(format!("550 spam: https://a.test/x?code={CODE}"));
+    let Outcome::Final(failure) = Outcome::Final(failure).without(&codes) else { panic!("another outcome") };
+    assert_eq!(failure.cause, format!("550 spam: https://a.test/x?code={HIDDEN}"));
+    let told = OutboxEntry { failures: vec![Failure::new(at(1), "REJECTED", "x").because(CODE)], ..before() };
+    assert_eq!(told.shown().failures[0].cause, HIDDEN);
+}
+
+#[test]
+fn a_failed_mail_of_the_version_before_hides_its_codes_and_can_be_sent_again() {
+    let stage = Stage::RenderError { started_at: 1, at: 2, message: format!("no {CODE}") };
+    let failed = OutboxEntry { stage, ..before() };
+    let Stage::RenderError { message, .. } = &failed.shown().stage else { panic!("another stage") };
+    assert_eq!(message, &format!("no {HIDDEN}"));
+    let again = failed.apply(patch(json!({ "subject_source": "Again" })), at(10)).expect("an edit");
+    assert_eq!((again.status(), &again.variables), (Status::Preparing, &before().variables));
+}

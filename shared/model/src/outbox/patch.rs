@@ -1,0 +1,178 @@
+//! What the outside may do with an entry of the outbox until it is being sent.
+
+use deserr::Deserr;
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use wire::change::Change;
+
+use crate::document::theme::ThemeId;
+use crate::outbox::status::{Move, Status};
+use crate::outbox::{OutboxEntry, Recipients, SkippedReason, Stage};
+
+/// The body of an update. Absent fields stay; an empty body only touches `updated_at_millis`.
+#[derive(Clone, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct OutboxPatch {
+    /// MiniJinja source of the subject.
+    #[deserr(default)]
+    pub subject_source: Option<String>,
+    /// MiniJinja source of the HTML body, or of MJML when its first element is `<mjml>`.
+    #[deserr(default)]
+    pub html_source: Option<String>,
+    /// MiniJinja source of the text body; `null` derives it from the HTML.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub text_source: Change<String>,
+    /// `null` for no theme.
+    #[deserr(default)]
+    #[schema(value_type = Option<Uuid>)]
+    pub theme_id: Change<ThemeId>,
+    /// Who else the mail goes to; a mail with a code goes to the address alone that the code is for.
+    #[deserr(default)]
+    pub to: Option<Recipients>,
+    /// In place of all variables. One that is given as it is read, with `••••••` for a code, keeps its code.
+    #[schema(value_type = Option<Object>)]
+    #[deserr(default)]
+    pub variables: Option<Variables>,
+    #[deserr(default)]
+    pub skip_deliverability_check: Option<bool>,
+    /// Milliseconds since the epoch.
+    #[schema(value_type = Option<i64>)]
+    #[deserr(default)]
+    pub scheduled_at_millis: Option<AtMillis>,
+    #[deserr(default)]
+    pub is_paused: Option<bool>,
+    /// Only `true`: the entry is skipped for good, and the other fields are ignored.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    pub cancel: Option<Cancel>,
+}
+
+/// `true`, and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancel;
+
+impl<E: deserr::DeserializeError> Deserr<E> for Cancel {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        if bool::deserialize_from_value(value, location)? { Ok(Self) } else { Err(wire::problem::rejected(&"must be true", location)) }
+    }
+}
+
+/// A time on the wire: milliseconds since the epoch, within the years that a [`Timestamp`] has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtMillis(pub Timestamp);
+
+impl<E: deserr::DeserializeError> Deserr<E> for AtMillis {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        let time = Timestamp::from_millisecond(i64::deserialize_from_value(value, location)?);
+        time.map(Self).map_err(|_| wire::problem::rejected(&"must be a time in milliseconds since the epoch", location))
+    }
+}
+
+/// Values for a mail's template: a JSON object.
+#[derive(Debug, Clone, PartialEq, ToSchema)]
+#[schema(value_type = Object)]
+pub struct Variables(pub Map<String, Value>);
+
+impl<E: deserr::DeserializeError> Deserr<E> for Variables {
+    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
+        match Value::deserialize_from_value(value, location)? {
+            Value::Object(map) => Ok(Self(map)),
+            _ => Err(wire::problem::rejected(&"must be an object", location)),
+        }
+    }
+}
+
+/// Why an entry stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("an entry in the state {} cannot be edited", .0.name())]
+    NotEditable(Status),
+    /// A code proves the address that it was sent to, so it goes to nobody else.
+    #[error("a mail with a code cannot go to others")]
+    Redirected,
+}
+
+impl OutboxPatch {
+    fn changes_content(&self) -> bool {
+        self.subject_source.is_some()
+            || self.html_source.is_some()
+            || !self.text_source.is_keep()
+            || !self.theme_id.is_keep()
+            || self.to.is_some()
+            || self.variables.is_some()
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.changes_content()
+            && self.skip_deliverability_check.is_none()
+            && self.scheduled_at_millis.is_none()
+            && self.is_paused.is_none()
+    }
+}
+
+impl Stage {
+    /// The stage after a cancellation: what had happened until then stays told.
+    fn cancelled(&self, now: Timestamp) -> Self {
+        let (started_rendering_at, started_sending_at) = match *self {
+            Self::Rendering { started_at, .. } | Self::RenderError { started_at, .. } => (Some(started_at), None),
+            Self::ServerError { started_at, .. } => (None, Some(started_at)),
+            _ => (None, None),
+        };
+        Self::Skipped { at: now.as_millisecond(), reason: SkippedReason::ManuallyCancelled, started_rendering_at, started_sending_at }
+    }
+}
+
+impl OutboxEntry {
+    /// What the entry becomes by `patch`; pure, so every transition is tested without a table.
+    pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, Refused> {
+        let status = self.status();
+        if !status.allows(if patch.cancel.is_some() { Move::Cancel } else { Move::Patch }) {
+            return Err(Refused::NotEditable(status));
+        }
+        self.updated_at = now;
+        if patch.cancel.is_some() {
+            self.is_paused = false;
+            self.next_retry_at = None;
+            self.stage = self.stage.cancelled(now);
+            return Ok(self);
+        }
+        if patch.is_empty() {
+            return Ok(self);
+        }
+        // A worker that renders it now has lost its claim, and one that would send it finds it out of the queue.
+        match self.stage {
+            Stage::Rendering { .. } => self.stage = Stage::Preparing,
+            Stage::Queued => self.stage = Stage::Scheduled,
+            _ => {}
+        }
+        if patch.changes_content() {
+            self.stage = Stage::Preparing;
+            self.rendered = None;
+            self.failures.clear();
+            self.next_retry_at = None;
+        }
+        let is_redirected = patch.to.as_ref().is_some_and(|to| *to != self.to);
+        self.set_fields(patch);
+        if is_redirected && self.carries_codes() {
+            return Err(Refused::Redirected);
+        }
+        Ok(self)
+    }
+
+    fn set_fields(&mut self, patch: OutboxPatch) {
+        let source = &mut self.source;
+        source.subject = patch.subject_source.or(source.subject.take());
+        source.html = patch.html_source.or(source.html.take());
+        patch.text_source.apply(&mut source.text);
+        patch.theme_id.map(|theme| theme.0).apply(&mut source.theme_id);
+        self.to = patch.to.unwrap_or_else(|| self.to.clone());
+        if let Some(Variables(variables)) = patch.variables {
+            self.replace_variables(variables);
+        }
+        self.skip_deliverability_check = patch.skip_deliverability_check.unwrap_or(self.skip_deliverability_check);
+        self.scheduled_at = patch.scheduled_at_millis.map_or(self.scheduled_at, |time| time.0);
+        self.is_paused = patch.is_paused.unwrap_or(self.is_paused);
+    }
+}

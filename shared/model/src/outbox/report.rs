@@ -1,0 +1,39 @@
+//! A report of a mail service on an attempt to send an entry.
+
+use jiff::Timestamp;
+use wire::clock::Millis;
+
+use crate::outbox::reports::Reports;
+use crate::outbox::status::{Move, ReportKind};
+use crate::outbox::{OutboxEntry, Stage};
+
+/// One report on one attempt to send an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Report {
+    /// The attempt: when sending began, in milliseconds since the epoch. A report on another attempt than the last is of the past.
+    pub attempt: Millis,
+    pub kind: ReportKind,
+    pub at: Millis,
+}
+
+impl OutboxEntry {
+    /// What the entry becomes by a report; `None` when the report is of another attempt, or tells nothing new.
+    pub fn report(mut self, report: Report, now: Timestamp) -> Option<Self> {
+        if !self.status().allows(Move::Report(report.kind)) {
+            return None;
+        }
+        let (started_at, at, known) = match self.stage {
+            Stage::Sending { started_at, .. } | Stage::ServerError { started_at, .. } => (started_at, report.at, None),
+            Stage::Sent { started_at, at, reports, is_reported_on } => (started_at, at, Some((reports, is_reported_on))),
+            _ => return None,
+        };
+        let mut reports = known.map_or_else(Reports::default, |(reports, _)| reports);
+        reports.note(report.kind, report.at);
+        if started_at != report.attempt || known == Some((reports, true)) {
+            return None;
+        }
+        self.stage = Stage::Sent { started_at, at, reports, is_reported_on: true };
+        self.updated_at = now;
+        Some(self)
+    }
+}

@@ -1,0 +1,210 @@
+//! The moves that workers make with an entry of the outbox. Each gives the next entry, or `None` when the entry is not
+//! where that move begins; the worker then leaves it alone.
+
+use jiff::{SignedDuration, Timestamp};
+use uuid::Uuid;
+use wire::clock::after;
+
+use crate::outbox::codes::Codes;
+use crate::outbox::reports::Reports;
+use crate::outbox::status::Move;
+use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
+
+/// Largest entry, in bytes of its texts: an item of DynamoDB has 400 KB at most, with its keys and what workers add later.
+pub const MAX_BYTES: usize = 360_000;
+/// What an entry has beside its texts and variables, about.
+const OTHER_BYTES: usize = 2048;
+
+/// What became of an attempt to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The mail service took it, and will report on it or not.
+    Sent {
+        is_reported_on: bool,
+    },
+    Skipped(SkippedReason),
+    /// The mail did not go out, and may be tried again.
+    Retryable(Failure),
+    /// The mail did not go out and will not, or nobody knows whether it went out.
+    Final(Failure),
+}
+
+impl Outcome {
+    /// Says what the mail service said, unless that is known already.
+    pub fn because(self, cause: String) -> Self {
+        let said = |failure: Failure| if failure.cause.is_empty() { failure.because(cause) } else { failure };
+        match self {
+            Self::Retryable(failure) => Self::Retryable(said(failure)),
+            Self::Final(failure) => Self::Final(said(failure)),
+            other => other,
+        }
+    }
+
+    /// Hides codes in what the mail service said: it may have repeated what it read.
+    pub fn without(self, codes: &Codes) -> Self {
+        let hidden = |failure: Failure| Failure { cause: codes.hide(&failure.cause), ..failure };
+        match self {
+            Self::Retryable(failure) => Self::Retryable(hidden(failure)),
+            Self::Final(failure) => Self::Final(hidden(failure)),
+            other => other,
+        }
+    }
+}
+
+/// The subject and bodies that a source rendered to, or why it did not.
+pub type Rendering = Result<(String, Option<String>, Option<String>), String>;
+
+impl OutboxEntry {
+    /// preparing → rendering; also takes over from a worker whose lease has run out.
+    pub fn begin_rendering(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
+        let is_free = match self.stage {
+            Stage::Rendering { started_at, .. } => is_over(started_at, RENDERING_LEASE, now),
+            _ => true,
+        };
+        (self.may(Move::BeginRendering) && is_free).then(|| {
+            self.stage = Stage::Rendering { claim, started_at: now.as_millisecond() };
+            self.touched(now)
+        })
+    }
+
+    /// rendering → scheduled, queued when it is due already, or render-error; only for the worker that holds the claim.
+    pub fn finish_rendering(mut self, claim: Uuid, result: Rendering, now: Timestamp) -> Option<Self> {
+        let Stage::Rendering { claim: held, started_at } = self.stage else { return None };
+        let by = if result.is_ok() { Move::FinishRendering } else { Move::FailRendering };
+        if held != claim || !self.may(by) {
+            return None;
+        }
+        let at = now.as_millisecond();
+        match result {
+            Ok((subject, html, text)) => {
+                self.rendered = Some(Rendered { started_at, at, subject, html, text, unsubscribe_url: None, kept: None });
+                self.stage = if self.scheduled_at <= now { Stage::Queued } else { Stage::Scheduled };
+            }
+            Err(message) => self.stage = Stage::RenderError { started_at, at, message },
+        }
+        if self.is_too_large() {
+            self.rendered = None;
+            self.stage =
+                Stage::RenderError { started_at, at, message: format!("the mail and its sources are larger than {MAX_BYTES} bytes") };
+        }
+        Some(self.touched(now))
+    }
+
+    /// scheduled → queued, once its time has come.
+    pub fn enqueue(mut self, now: Timestamp) -> Option<Self> {
+        let is_due = self.may(Move::Enqueue) && self.due_at().is_some_and(|due| due <= now);
+        is_due.then(|| {
+            self.stage = Stage::Queued;
+            self.next_retry_at = None;
+            self.touched(now)
+        })
+    }
+
+    /// queued → skipped, when its code has expired.
+    pub fn expire(mut self, now: Timestamp) -> Option<Self> {
+        let is_over = self.expires_at().is_some_and(|end| end <= now);
+        (self.may(Move::Expire) && is_over).then(|| {
+            let reason = SkippedReason::CodeExpired;
+            let started_rendering_at = self.rendered.as_ref().map(|mail| mail.started_at);
+            self.stage = Stage::Skipped { at: now.as_millisecond(), reason, started_rendering_at, started_sending_at: None };
+            self.touched(now)
+        })
+    }
+
+    /// queued → sending. From here on an edit is refused.
+    pub fn begin_sending(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
+        self.may(Move::BeginSending).then(|| {
+            self.stage = Stage::Sending { claim, started_at: now.as_millisecond() };
+            self.touched(now)
+        })
+    }
+
+    /// sending → sent, skipped, scheduled for another try, or server-error; only for the worker that holds the claim.
+    pub fn finish_sending(mut self, claim: Uuid, outcome: Outcome, jitter: f64, now: Timestamp) -> Option<Self> {
+        let Stage::Sending { claim: held, started_at } = self.stage else { return None };
+        if held != claim {
+            return None;
+        }
+        let at = now.as_millisecond();
+        match outcome {
+            Outcome::Sent { is_reported_on } => {
+                self.stage = Stage::Sent { started_at, at, reports: Reports::default(), is_reported_on };
+            }
+            Outcome::Skipped(reason) => {
+                self.stage = Stage::Skipped { at, reason, started_rendering_at: None, started_sending_at: Some(started_at) };
+            }
+            Outcome::Retryable(failure) if self.attempts() + 1 < MAX_ATTEMPTS => {
+                self.next_retry_at = Some(after(now, backoff(self.attempts(), jitter)));
+                self.failures.push(failure);
+                self.stage = Stage::Scheduled;
+            }
+            Outcome::Retryable(failure) | Outcome::Final(failure) => {
+                self.stage = Stage::ServerError { started_at, at, message: failure.message.clone() };
+                self.failures.push(failure);
+            }
+        }
+        Some(self.touched(now))
+    }
+
+    /// sending → server-error, when the worker has not been heard of for the whole lease: the mail may have gone out, so it is never
+    /// sent again by itself.
+    pub fn abandon_sending(self, now: Timestamp) -> Option<Self> {
+        let Stage::Sending { claim, started_at } = self.stage else { return None };
+        if !is_over(started_at, SENDING_LEASE, now) {
+            return None;
+        }
+        let failure = Failure::unknown(now, "the sender stopped before it learnt whether the mail went out");
+        self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
+    }
+
+    /// rendering → preparing, sending → queued: for who knows that the worker is gone, and that the mail has not left.
+    pub fn take_back(mut self, now: Timestamp) -> Option<Self> {
+        let stage = match self.stage {
+            Stage::Rendering { .. } => Stage::Preparing,
+            Stage::Sending { .. } => Stage::Queued,
+            _ => return None,
+        };
+        self.may(Move::TakeBack).then(|| {
+            self.stage = stage;
+            self.touched(now)
+        })
+    }
+
+    /// Whether the table could not keep the entry.
+    pub fn is_too_large(&self) -> bool {
+        self.bytes() > MAX_BYTES
+    }
+
+    /// About how many bytes it has, with the bodies that are kept apart, before its texts are compressed.
+    pub fn bytes(&self) -> usize {
+        let source = [&self.source.subject, &self.source.html, &self.source.text];
+        let rendered = self.rendered.iter().flat_map(|mail| [mail.html.as_ref(), mail.text.as_ref(), Some(&mail.subject)]);
+        let kept = self.rendered.as_ref().and_then(|mail| mail.kept).map_or(0, |kept| kept.bytes);
+        let texts = source.into_iter().map(Option::as_ref).chain(rendered).flatten().map(String::len).sum::<usize>();
+        let variables =
+            if self.variables.is_empty() { 0 } else { serde_json::to_vec(&self.variables).map_or(MAX_BYTES, |json| json.len()) };
+        OTHER_BYTES + texts + kept + variables
+    }
+
+    fn may(&self, by: Move) -> bool {
+        self.status().allows(by)
+    }
+
+    fn attempts(&self) -> u32 {
+        u32::try_from(self.failures.len()).unwrap_or(u32::MAX)
+    }
+
+    fn touched(mut self, now: Timestamp) -> Self {
+        self.updated_at = now;
+        self
+    }
+}
+
+fn is_over(started_at: i64, lease: SignedDuration, now: Timestamp) -> bool {
+    Timestamp::from_millisecond(started_at).map_or(true, |started| after(started, lease) <= now)
+}
+
+/// 20 s, doubled with each failure, times 0.5 to 1.5; `jitter` is from 0 to 1.
+fn backoff(failures: u32, jitter: f64) -> SignedDuration {
+    SignedDuration::from_secs_f64((0.5 + jitter) * 20.0 * f64::from(2_u32.pow(failures.min(10) + 1)))
+}

@@ -1,0 +1,139 @@
+//! Which passwords may be chosen. Lengths are counted in characters (Unicode code points) of the composed form, never in bytes.
+
+pub mod common;
+pub mod length;
+
+use crypto::password::{Password, normalized};
+use secrecy::ExposeSecret as _;
+use serde::Serialize;
+
+use crate::email::Email;
+use crate::password::length::MAX_LENGTH;
+use crate::project::Project;
+
+/// Why a password cannot be chosen; lengths are in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unacceptable {
+    #[error("the password has fewer than {0} characters")]
+    TooShort(usize),
+    #[error("the password has more than {0} characters")]
+    TooLong(usize),
+    #[error("{0}")]
+    Weak(Weakness),
+}
+
+/// Why a password is easy to guess.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum Weakness {
+    #[default]
+    #[error("the password is one of the most common ones: choose another")]
+    Common,
+    #[error("the password must not be an email address of the account, or its part before the @")]
+    Address,
+    #[error("the password must not be the name of the project")]
+    ProjectName,
+    #[error("the password must not be one character again and again, or a row of the keyboard or alphabet")]
+    Sequence,
+}
+
+/// Checks a password that somebody chooses for an account with these addresses: as many characters of any kind as the project asks
+/// for, 128 at most, and not easy to guess.
+pub fn check<'a>(password: &Password, project: &Project, addresses: impl IntoIterator<Item = &'a Email>) -> Result<(), Unacceptable> {
+    let text = password.secret().expose_secret();
+    match text.chars().count() {
+        length if length < project.config.password_min_length => Err(Unacceptable::TooShort(project.config.password_min_length)),
+        length if length > MAX_LENGTH => Err(Unacceptable::TooLong(MAX_LENGTH)),
+        _ => weakness(text, project, addresses).map_or(Ok(()), |weakness| Err(Unacceptable::Weak(weakness))),
+    }
+}
+
+fn weakness<'a>(text: &str, project: &Project, addresses: impl IntoIterator<Item = &'a Email>) -> Option<Weakness> {
+    let lower_case = text.to_lowercase();
+    let is_of = |address: &Email| lower_case == address.as_str() || lower_case == address.local_part();
+    if is_sequence(&lower_case) {
+        Some(Weakness::Sequence)
+    } else if addresses.into_iter().any(is_of) {
+        Some(Weakness::Address)
+    } else if squeezed(&lower_case) == squeezed(&normalized(&project.display_name).to_lowercase()) {
+        Some(Weakness::ProjectName)
+    } else {
+        common::is_common(&lower_case).then_some(Weakness::Common)
+    }
+}
+
+/// The text without its spaces.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|character| !character.is_whitespace()).collect()
+}
+
+/// Rows that fingers and memory run along, each also backwards and round the end.
+const ROWS: [&str; 9] = [
+    "1234567890",
+    "abcdefghijklmnopqrstuvwxyz",
+    "qwertyuiop[]",
+    "asdfghjkl;'",
+    "zxcvbnm,./",
+    "qwertzuiop",
+    "yxcvbnm,.-",
+    "azertyuiop",
+    "qsdfghjklm",
+];
+
+fn is_sequence(text: &str) -> bool {
+    let mut characters = text.chars();
+    let Some(first) = characters.next() else { return false };
+    let backwards: String = text.chars().rev().collect();
+    characters.all(|character| character == first) || ROWS.iter().any(|row| runs_along(row, text) || runs_along(row, &backwards))
+}
+
+/// Whether each character of the text follows the one before in the row, which begins again after
+/// its end. Rows are ASCII, so positions of bytes are those of characters.
+fn runs_along(row: &str, text: &str) -> bool {
+    let Some(start) = text.chars().next().and_then(|first| row.find(first)) else { return false };
+    text.chars().zip(row.chars().cycle().skip(start)).all(|(found, next)| found == next)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use wire::id::ProjectId;
+
+    fn check(text: &str) -> Result<(), Unacceptable> {
+        let project = Project::new(ProjectId::internal(), "Analytical Engines", Timestamp::UNIX_EPOCH);
+        let addresses = ["ada.lovelace@example.com", "countess@example.com"].map(|text| Email::parse(text).expect("an address"));
+        super::check(&Password::from(text.to_owned()), &project, &addresses)
+    }
+
+    #[test]
+    fn length_is_counted_in_characters_of_the_composed_form() {
+        let mixed = |length: usize| "e\u{301}\u{e4}".repeat(length / 2) + &"x".repeat(length % 2);
+        assert_eq!(check(&mixed(7)), Err(Unacceptable::TooShort(8)));
+        assert_eq!(check(&mixed(8)), Ok(()));
+        assert_eq!(check(&mixed(128)), Ok(()));
+        assert_eq!(check(&mixed(129)), Err(Unacceptable::TooLong(128)));
+    }
+
+    #[test]
+    fn what_is_easy_to_guess_cannot_be_chosen() {
+        let cases = [
+            (Weakness::Common, ["Password1", "IloveYou!", "football"].as_slice()),
+            (Weakness::Address, &["ada.lovelace@example.com", "Ada.Lovelace", "COUNTESS"]),
+            (Weakness::ProjectName, &["analytical engines", "AnalyticalEngines"]),
+            (
+                Weakness::Sequence,
+                &["aaaaaaaa", "🦀🦀🦀🦀🦀🦀🦀🦀", "12345678", "67890123", "hgfedcba", "QWERTYUI", "poiuytrewq", "zxcvbnm,"],
+            ),
+        ];
+        for (weakness, passwords) in cases {
+            for password in passwords {
+                assert_eq!(check(password), Err(Unacceptable::Weak(weakness)), "{password}");
+            }
+        }
+        for password in ["aaaaaaab", "1234567a qz", "ada.lovelace!", "analytical engine", " \t\0 \u{202e}   "] {
+            assert_eq!(check(password), Ok(()), "{password}");
+        }
+    }
+}

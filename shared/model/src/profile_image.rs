@@ -1,0 +1,273 @@
+//! Pictures of users, teams and members: an address elsewhere, or an image that is uploaded as a data URL and kept here.
+//!
+//! An uploaded image is an item of its own that only the operation reads which serves it; the user has its address. So neither an
+//! authentication nor a list of users reads it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use crypto::digest::Digest;
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use utoipa::ToSchema;
+use wire::change::Change;
+use wire::id::{ProjectId, TeamId, UserId};
+
+/// Largest image that is uploaded, in bytes: an item has at most 400 KB, and a body 256 KiB.
+pub const MAX_BYTES: usize = 100 * 1024;
+/// Longest address, in bytes.
+const MAX_URL: usize = 2048;
+
+/// What a request sets as a user's picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProfileImage {
+    /// An address elsewhere.
+    Url(String),
+    Upload(Upload),
+}
+
+/// An uploaded image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    pub kind: ImageKind,
+    pub bytes: Vec<u8>,
+}
+
+/// The formats that every browser shows and that carry no script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ImageKind {
+    Png,
+    Jpeg,
+    Webp,
+    Gif,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidImage {
+    #[error("must be an https URL of at most {MAX_URL} bytes, or data:image/(png|jpeg|webp|gif);base64, and an image")]
+    NoImage,
+    #[error("must be an image of the type that it names")]
+    OtherType,
+    #[error("must be an image of at most {MAX_BYTES} bytes")]
+    TooLarge,
+}
+
+impl ImageKind {
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::Webp => "image/webp",
+            Self::Gif => "image/gif",
+        }
+    }
+
+    fn of_media_type(text: &str) -> Option<Self> {
+        [Self::Png, Self::Jpeg, Self::Webp, Self::Gif].into_iter().find(|kind| text.eq_ignore_ascii_case(kind.media_type()))
+    }
+
+    /// What the first bytes say (WHATWG MIME Sniffing §6.1).
+    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
+            [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', b'V', b'P', ..] => Some(Self::Webp),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
+            _ => None,
+        }
+    }
+}
+
+impl ProfileImage {
+    pub fn parse(text: &str) -> Result<Self, InvalidImage> {
+        match text.get(..5) {
+            Some(scheme) if scheme.eq_ignore_ascii_case("data:") => Upload::parse(&text[5..]).map(Self::Upload),
+            _ => {
+                let is_url = Url::parse(text).is_ok_and(|url| url.scheme() == "https" || (url.scheme() == "http" && is_this_machine(&url)));
+                let is_plain = text.len() <= MAX_URL && !text.contains(|c: char| c.is_whitespace() || c.is_control());
+                if is_url && is_plain { Ok(Self::Url(text.to_owned())) } else { Err(InvalidImage::NoImage) }
+            }
+        }
+    }
+}
+
+/// Where the addresses of uploaded images are in development, so that they may be sent back.
+fn is_this_machine(url: &Url) -> bool {
+    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
+}
+
+impl Upload {
+    /// Reads what follows `data:` (RFC 2397).
+    fn parse(text: &str) -> Result<Self, InvalidImage> {
+        let (head, data) = text.split_once(',').ok_or(InvalidImage::NoImage)?;
+        let media_type = head.strip_suffix(";base64").ok_or(InvalidImage::NoImage)?;
+        let kind = ImageKind::of_media_type(media_type).ok_or(InvalidImage::NoImage)?;
+        if data.len() > MAX_BYTES.div_ceil(3) * 4 {
+            return Err(InvalidImage::TooLarge);
+        }
+        let bytes = STANDARD.decode(data).map_err(|_| InvalidImage::NoImage)?;
+        match ImageKind::of_bytes(&bytes) {
+            _ if bytes.len() > MAX_BYTES => Err(InvalidImage::TooLarge),
+            Some(found) if found == kind => Ok(Self { kind, bytes }),
+            _ => Err(InvalidImage::OtherType),
+        }
+    }
+
+    /// The last segment of its address: another image has another one, so it may be cached.
+    pub fn digest(&self) -> Digest {
+        Digest::of_bytes(&self.bytes)
+    }
+
+    /// The same for a member of a team: two members with one image have one each, as each may be deleted alone.
+    pub fn digest_of_member(&self, user: UserId) -> Digest {
+        Digest::of_bytes(&[user.uuid().as_bytes(), self.bytes.as_slice()].concat())
+    }
+}
+
+/// Whose picture it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    User(UserId),
+    /// A team, or one of its members.
+    Team(TeamId),
+}
+
+impl From<UserId> for Owner {
+    fn from(user: UserId) -> Self {
+        Self::User(user)
+    }
+}
+
+impl From<TeamId> for Owner {
+    fn from(team: TeamId) -> Self {
+        Self::Team(team)
+    }
+}
+
+impl Owner {
+    /// Where an image of this owner is served.
+    pub fn url(self, api_url: &str, project: &ProjectId, digest: &Digest) -> String {
+        let owner = match self {
+            Self::User(user) => format!("users/{user}"),
+            Self::Team(team) => format!("teams/{team}"),
+        };
+        format!("{api_url}/api/v1/projects/{project}/{owner}/images/{digest}")
+    }
+}
+
+/// What a change of a picture makes of an address and of the image behind it.
+#[derive(Debug, Clone, Default)]
+pub struct NewImage {
+    /// The new address, with the digest of an image that is kept here.
+    pub change: Change<(String, Option<Digest>)>,
+    pub upload: Option<(Digest, Upload)>,
+}
+
+impl NewImage {
+    /// `digest` names an uploaded image.
+    pub fn of(change: &Change<ProfileImage>, digest: impl Fn(&Upload) -> Digest, url: impl Fn(&Digest) -> String) -> Self {
+        match change {
+            Change::Keep => Self::default(),
+            Change::Clear => Self { change: Change::Clear, upload: None },
+            Change::Set(ProfileImage::Url(url)) => Self { change: Change::Set((url.clone(), None)), upload: None },
+            Change::Set(ProfileImage::Upload(new)) => {
+                let digest = digest(new);
+                Self { change: Change::Set((url(&digest), Some(digest.clone()))), upload: Some((digest, new.clone())) }
+            }
+        }
+    }
+
+    /// Changes an address and the digest beside it; gives the digest of the image that is no longer needed.
+    pub fn apply(&self, url: &mut Option<String>, uploaded: &mut Option<Digest>) -> Option<Digest> {
+        let old = uploaded.clone();
+        match &self.change {
+            Change::Keep => {}
+            Change::Clear => (*url, *uploaded) = (None, None),
+            // Sent back as it was read.
+            Change::Set((new, None)) if url.as_ref() == Some(new) => {}
+            Change::Set((new, upload)) => (*url, *uploaded) = (Some(new.clone()), upload.clone()),
+        }
+        old.filter(|old| uploaded.as_ref() != Some(old))
+    }
+}
+
+impl<E: DeserializeError> Deserr<E> for ProfileImage {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        Self::parse(&text).map_err(|error| wire::problem::rejected(&error, location))
+    }
+}
+
+impl utoipa::PartialSchema for ProfileImage {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        String::schema()
+    }
+}
+
+impl ToSchema for ProfileImage {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+    fn data(media_type: &str, bytes: &[u8]) -> String {
+        format!("data:{media_type};base64,{}", STANDARD.encode(bytes))
+    }
+
+    #[test]
+    fn an_image_is_what_its_first_bytes_say() {
+        let images: [(&str, &[u8]); 5] = [
+            ("image/png", PNG),
+            ("image/jpeg", b"\xff\xd8\xff\xe0"),
+            ("image/webp", b"RIFF\0\0\0\0WEBPVP8 "),
+            ("image/gif", b"GIF89a"),
+            ("IMAGE/GIF", b"GIF87a"),
+        ];
+        for (media_type, bytes) in images {
+            assert!(matches!(ProfileImage::parse(&data(media_type, bytes)), Ok(ProfileImage::Upload(image)) if image.bytes == bytes));
+            let other = if media_type == "image/png" { "image/jpeg" } else { "image/png" };
+            assert_eq!(ProfileImage::parse(&data(other, bytes)), Err(InvalidImage::OtherType));
+        }
+        assert_eq!(ProfileImage::parse(&data("image/png", b"<svg/>")), Err(InvalidImage::OtherType));
+        for text in ["data:image/svg+xml;base64,PHN2Zy8+", "data:image/png,abc", "data:image/png;base64,%%%", "data:", "data:;base64,AAAA"]
+        {
+            assert_eq!(ProfileImage::parse(text), Err(InvalidImage::NoImage), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_image_has_at_most_100_kib() {
+        let image = |length: usize| {
+            let mut bytes = PNG.to_vec();
+            bytes.resize(length, 0);
+            ProfileImage::parse(&data("image/png", &bytes))
+        };
+        assert!(image(MAX_BYTES).is_ok());
+        for length in [MAX_BYTES + 1, MAX_BYTES + 3, 2 * MAX_BYTES] {
+            assert_eq!(image(length), Err(InvalidImage::TooLarge));
+        }
+    }
+
+    #[test]
+    fn an_address_is_one_of_https() {
+        assert_eq!(ProfileImage::parse("https://example.com/a.png"), Ok(ProfileImage::Url("https://example.com/a.png".to_owned())));
+        let long = format!("https://example.com/{}", "a".repeat(MAX_URL));
+        assert!(ProfileImage::parse("http://localhost:8787/a.png").is_ok());
+        for text in [
+            "",
+            "http://example.com/a.png",
+            "javascript:alert(1)",
+            "/a.png",
+            "https://",
+            "äöü€",
+            " https://example.com",
+            "https://example.com/\n",
+            &long,
+        ] {
+            assert_eq!(ProfileImage::parse(text), Err(InvalidImage::NoImage), "{text}");
+        }
+    }
+}

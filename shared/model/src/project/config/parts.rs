@@ -1,0 +1,164 @@
+//! The parts of a configuration that are written by ids of their own, and the mail server.
+
+use std::collections::BTreeMap;
+
+use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, ValueKind, ValuePointerRef, take_cf_content};
+use wire::problem::Problems;
+
+use crate::project::config::paths::{PROVIDERS, SERVER};
+use crate::project::config_patch::DomainInput;
+use crate::project::email_input::EmailInput;
+use crate::project::provider_input::ProviderInput;
+use crate::provider::catalog;
+use crate::sign_up::rule::{RuleAction, SignUpRule};
+
+/// Values by ids of their own. (The reading of maps that comes with deserr passes over values that are wrong.)
+pub(crate) struct Entries<T>(pub(crate) BTreeMap<String, T>);
+
+impl<T> Default for Entries<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T: Deserr<E>, E: DeserializeError> Deserr<E> for Entries<T> {
+    fn deserialize_from_value<V: IntoValue>(value: deserr::Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let deserr::Value::Map(map) = value else {
+            let kind = ErrorKind::IncorrectValueKind { actual: value, accepted: &[ValueKind::Map] };
+            return Err(take_cf_content(E::error(None, kind, location)));
+        };
+        let (mut entries, mut wrong) = (BTreeMap::new(), None);
+        for (id, value) in map.into_iter() {
+            let location = location.push_key(&id);
+            match T::deserialize_from_value(value.into_value(), location) {
+                Ok(entry) => drop(entries.insert(id, entry)),
+                Err(error) => wrong = Some(take_cf_content(E::merge(wrong, error, location))),
+            }
+        }
+        wrong.map_or(Ok(Self(entries)), Err)
+    }
+}
+
+#[derive(Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+pub(crate) struct Provider {
+    #[deserr(default, rename = "type")]
+    kind: Option<String>,
+    #[deserr(default)]
+    is_shared: Option<bool>,
+    #[deserr(default)]
+    allow_sign_in: Option<bool>,
+    #[deserr(default)]
+    allow_connected_accounts: Option<bool>,
+    #[deserr(default)]
+    client_id: Option<String>,
+    #[deserr(default)]
+    client_secret: Option<String>,
+    #[deserr(default)]
+    issuer: Option<String>,
+    #[deserr(default)]
+    authorization_endpoint: Option<String>,
+    #[deserr(default)]
+    facebook_config_id: Option<String>,
+    #[deserr(default)]
+    microsoft_tenant_id: Option<String>,
+}
+
+impl Provider {
+    pub(crate) fn into_input(self, id: String) -> Result<ProviderInput, Problems> {
+        let wrong = |name: &str, message: &str| Err(Problems::one(&format!("{PROVIDERS}.{id}.{name}"), message));
+        let expected = if catalog::find(&id).is_some() { id.as_str() } else { CUSTOM_PROVIDER };
+        if self.kind.as_deref().is_some_and(|kind| kind != expected) {
+            return wrong("type", &format!("must be {expected}"));
+        }
+        if self.is_shared == Some(true) {
+            return wrong("isShared", "must be false: there are no shared client ids");
+        }
+        for (name, value) in [("allowSignIn", self.allow_sign_in), ("allowConnectedAccounts", self.allow_connected_accounts)] {
+            if value == Some(false) {
+                return wrong(name, "must be true: what is not to be used is taken out");
+            }
+        }
+        let Self { client_id, client_secret, issuer, authorization_endpoint, facebook_config_id, microsoft_tenant_id, .. } = self;
+        Ok(ProviderInput {
+            id,
+            r#type: None,
+            client_id,
+            client_secret,
+            issuer,
+            authorization_endpoint,
+            facebook_config_id,
+            microsoft_tenant_id,
+        })
+    }
+}
+
+#[derive(Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+pub(crate) struct Rule {
+    #[deserr(default = true)]
+    enabled: bool,
+    #[deserr(default)]
+    display_name: Option<String>,
+    #[deserr(default)]
+    priority: u32,
+    condition: String,
+    action: RuleAction,
+}
+
+impl Rule {
+    pub(crate) fn into_rule(self, id: String) -> SignUpRule {
+        let Self { enabled, display_name, priority, condition, action } = self;
+        SignUpRule { id, enabled, display_name, priority, condition, action }
+    }
+}
+
+#[derive(Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+pub(crate) struct Domain {
+    pub(crate) base_url: String,
+    #[deserr(default)]
+    handler_path: Option<String>,
+}
+
+impl Domain {
+    pub(crate) fn into_input(self) -> DomainInput {
+        DomainInput { domain: self.base_url, handler_path: self.handler_path }
+    }
+}
+
+/// With a host, mails go by that server; without one, by the deployment's.
+#[derive(Default, Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+pub(crate) struct Server {
+    #[deserr(default)]
+    is_shared: Option<bool>,
+    #[deserr(default)]
+    provider: Option<String>,
+    #[deserr(default)]
+    host: Option<String>,
+    #[deserr(default)]
+    port: Option<u16>,
+    #[deserr(default)]
+    username: Option<String>,
+    #[deserr(default)]
+    password: Option<String>,
+    #[deserr(default)]
+    sender_name: Option<String>,
+    #[deserr(default)]
+    sender_email: Option<String>,
+}
+
+impl Server {
+    pub(crate) fn into_input(self) -> Result<EmailInput, Problems> {
+        let Self { is_shared, provider, host, port, username, password, sender_name, sender_email } = self;
+        if provider.is_some_and(|provider| provider != "smtp") {
+            return Err(Problems::one(&format!("{SERVER}.provider"), "must be smtp"));
+        }
+        let kind = if is_shared == Some(false) { "standard" } else { "shared" };
+        Ok(EmailInput { r#type: kind.to_owned(), host, port, username, password, sender_name, sender_email })
+    }
+}
+
+/// What stands for the type of a provider that is not in the catalog.
+pub(crate) const CUSTOM_PROVIDER: &str = "custom_oidc";

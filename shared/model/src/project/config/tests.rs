@@ -1,0 +1,380 @@
+//! Every change of a configuration, without a table.
+
+use crypto::deployment_secret::DeploymentSecret;
+use crypto::seal::Sealer;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use wire::entropy::Entropy;
+use wire::id::ProjectId;
+
+use crate::document::DocumentKind;
+use crate::document::theme::Theme;
+use crate::email::category::Category;
+use crate::outbox::Builtin;
+use crate::project::config::document::read;
+use crate::project::config::documents::{DocumentChange, MailDocuments};
+use crate::project::config::level::Level;
+use crate::project::config::settings::Config;
+use crate::project::mail_server::MailServer;
+use crate::project::senders::Senders;
+use crate::project::setting::Deployment;
+use crate::project::{EmailConfig, Project};
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().expect("an object").clone()
+}
+
+/// The project after some values are merged at a level, or what is wrong with them.
+fn merged(project: &Project, level: Level, values: Value) -> Result<Project, String> {
+    let mut config = Config::of(project, &MailDocuments::default());
+    config.merge(level, object(values)).map_err(|problems| problems.to_string())?;
+    apply(&config, project)
+}
+
+fn apply(config: &Config, project: &Project) -> Result<Project, String> {
+    let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
+    let senders = Senders::new(String::new(), "*").expect("a list");
+    let deployment = Deployment { sealer: &sealer, entropy: &Entropy::system(), senders: &senders };
+    let changed = read(config, project.clone(), &MailDocuments::default(), &deployment, Timestamp::UNIX_EPOCH);
+    changed.map(|changed| changed.project).map_err(|problems| problems.to_string())
+}
+
+fn project() -> Project {
+    Project::new(ProjectId::internal(), "Notes", Timestamp::UNIX_EPOCH)
+}
+
+/// Something of everything.
+fn furnished() -> Project {
+    let values = json!({
+        "auth.otp.allowSignIn": true,
+        "auth.oauth.providers.github": { "type": "github", "clientId": "id", "clientSecret": "secret", "allowSignIn": true },
+        "auth.oauth.providers.own": { "clientId": "id", "clientSecret": "secret", "issuer": "https://id.example.com" },
+        "auth.signUpRules.b": { "condition": "email == 'a@b.c'", "action": { "type": "reject", "message": "no" }, "displayName": "B" },
+        "domains.trustedDomains.web": { "baseUrl": "https://web.example.com/" },
+        "domains.trustedDomains.app": { "baseUrl": "https://app.example.com", "handlerPath": "/x" },
+        "emails.server": {
+            "isShared": false, "senderEmail": "notes@example.com", "senderName": "Notes",
+            "host": "mail.example.com", "port": 465, "username": "notes", "password": "secret",
+        },
+        "rbac.defaultPermissions.teamMember": { "team_member": true, "team_admin": false },
+    });
+    merged(&project(), Level::Environment, values).expect("valid")
+}
+
+#[test]
+fn what_is_written_down_and_read_again_is_the_same_project() {
+    for project in [project(), furnished()] {
+        assert_eq!(apply(&Config::of(&project, &MailDocuments::default()), &project).as_ref(), Ok(&project));
+    }
+    let text = Config::of(&furnished(), &MailDocuments::default()).nested().to_string();
+    assert!(!text.contains("secret") && !text.contains("Secret"), "{text}");
+}
+
+#[test]
+fn names_that_were_stored_before_they_were_checked_stand_in_no_ones_way() {
+    let mut old = furnished();
+    old.config.sign_up_rules[0].display_name = Some("Staff\u{202e}\n".to_owned());
+    old.config.email.sender_name = Some("No\u{200b}tes".to_owned());
+    let new = merged(&old, Level::Environment, json!({ "auth.otp.allowSignIn": false })).expect("valid").config;
+    assert_eq!((new.sign_up_rules[0].display_name.as_deref(), new.email.sender_name.as_deref()), (Some("Staff"), Some("Notes")));
+    let written = json!({ "auth.signUpRules.b.displayName": "Staff\u{202e}" });
+    let refused = merged(&old, Level::Environment, written).expect_err("a wrong name");
+    assert!(refused.starts_with("auth.signUpRules.b.displayName must be one line"), "{refused}");
+}
+
+#[test]
+fn keys_with_dots_and_objects_say_the_same() {
+    let one =
+        merged(&project(), Level::Environment, json!({ "teams.allowClientTeamCreation": true, "teams.createPersonalTeamOnSignUp": true }));
+    let other = json!({ "teams": { "allowClientTeamCreation": true, "createPersonalTeamOnSignUp": true } });
+    assert_eq!(one, merged(&project(), Level::Environment, other));
+}
+
+#[test]
+fn a_value_replaces_what_is_below_its_key_and_null_takes_it_out() {
+    let project = furnished();
+    let rules = json!({ "auth.signUpRules": { "c": { "condition": "true", "action": { "type": "log" } } } });
+    let changed = merged(&project, Level::Environment, rules).expect("valid");
+    assert_eq!(changed.config.sign_up_rules.iter().map(|rule| rule.id.as_str()).collect::<Vec<_>>(), ["c"]);
+    let none = merged(&project, Level::Environment, json!({ "auth.signUpRules": {}, "domains.trustedDomains.web": null })).expect("valid");
+    assert!(none.config.sign_up_rules.is_empty());
+    assert_eq!(none.config.domains.iter().map(|domain| domain.domain.as_str()).collect::<Vec<_>>(), ["https://app.example.com"]);
+    assert!(!merged(&project, Level::Environment, json!({ "auth.otp": null })).expect("valid").config.magic_link_enabled);
+}
+
+#[test]
+fn an_id_of_a_domain_stays_the_id_of_that_domain() {
+    let path = merged(&furnished(), Level::Environment, json!({ "domains.trustedDomains.app.handlerPath": "/y" })).expect("valid");
+    let paths: Vec<(&str, &str)> =
+        path.config.domains.iter().map(|domain| (domain.domain.as_str(), domain.handler_path.as_str())).collect();
+    assert_eq!(paths, [("https://app.example.com", "/y"), ("https://web.example.com", "/handler")]);
+}
+
+#[test]
+fn a_provider_keeps_its_secret_until_another_one_is_written() {
+    let project = furnished();
+    let secret = |project: &Project| project.config.oauth_provider("github").expect("a provider").client_secret.clone();
+    let same = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.clientId": "other" })).expect("valid");
+    assert_eq!(secret(&same), secret(&project));
+    let other = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.clientSecret": "other" })).expect("valid");
+    assert_ne!(secret(&other), secret(&project));
+}
+
+fn with_server(fields: Value) -> Value {
+    let mut server = json!({ "isShared": false, "senderEmail": "notes@example.com" });
+    server.as_object_mut().expect("an object").extend(object(fields));
+    json!({ "emails.server": server })
+}
+
+#[test]
+fn a_mail_server_keeps_its_password_for_the_same_host_port_and_username_alone() {
+    let project = furnished();
+    let password = |project: &Project| {
+        let server = project.config.email.server.clone().expect("a server");
+        server.login.expect("a login").password
+    };
+    let same =
+        json!({ "emails.server.senderName": "Other", "emails.server.password": "********", "emails.server.host": "MAIL.example.com" });
+    let same = merged(&project, Level::Environment, same).expect("valid");
+    assert_eq!(password(&same), password(&project));
+    let other = merged(&project, Level::Environment, json!({ "emails.server.password": "other" })).expect("valid");
+    assert_ne!(password(&other), password(&project));
+    for (key, value) in [("host", json!("evil.example.com")), ("port", json!(587)), ("username", json!("other"))] {
+        let values = json!({ format!("emails.server.{key}"): value });
+        let refused = merged(&project, Level::Environment, values).expect_err("another server");
+        assert!(refused.starts_with("emails.server.password is required"), "{refused}");
+    }
+    let shared = merged(&project, Level::Environment, json!({ "emails.server.isShared": true })).expect("valid");
+    assert_eq!(shared.config.email, EmailConfig::default());
+}
+
+#[test]
+fn a_password_opens_for_its_project_server_and_user_alone() {
+    let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
+    let server = furnished().config.email.server.expect("a server");
+    let password = server.login.clone().expect("a login").password;
+    let opens = |server: &MailServer, project: &str, user: &str| sealer.open(&server.password_owner(project, user), &password).is_ok();
+    assert!(opens(&server, "internal", "notes"));
+    assert!(!opens(&server, "other", "notes") && !opens(&server, "internal", "other"));
+    assert!(!opens(&MailServer { host: "evil.example.com".to_owned(), ..server.clone() }, "internal", "notes"));
+    assert!(!opens(&MailServer { port: 587, ..server }, "internal", "notes"));
+}
+
+#[test]
+fn a_level_holds_its_keys_alone() {
+    for (level, path) in [
+        (Level::Project, "auth.allowSignUp"),
+        (Level::Environment, "project.requirePublishableClientKey"),
+        (Level::Branch, "domains.trustedDomains.a.baseUrl"),
+        (Level::Branch, "auth.oauth.providers.github.clientSecret"),
+        (Level::Branch, "emails.server"),
+        (Level::Environment, "auth..allowSignUp"),
+        (Level::Environment, ""),
+    ] {
+        let refused = merged(&project(), level, json!({ path: true })).expect_err(path);
+        assert!(refused.starts_with(path) && refused.contains("no key of this level"), "{refused}");
+    }
+    let nested = json!({ "auth": { "oauth": { "providers": { "github": { "clientId": "x" } } } } });
+    assert!(merged(&project(), Level::Branch, nested).expect_err("of the environment").starts_with("auth.oauth.providers.github.clientId"));
+    let key = merged(&project(), Level::Project, json!({ "project.requirePublishableClientKey": true })).expect("valid");
+    assert!(key.config.require_publishable_client_key);
+}
+
+#[test]
+fn what_a_level_overrides_is_what_differs_from_the_defaults() {
+    let config = Config::of(&furnished(), &MailDocuments::default());
+    let branch = config.overrides(Level::Branch);
+    assert_eq!(branch["auth"]["otp"], json!({ "allowSignIn": true }));
+    assert_eq!((&branch["emails"], &branch["teams"], &branch["project"]), (&Value::Null, &Value::Null, &Value::Null));
+    assert_eq!(branch["auth"]["oauth"]["providers"]["own"]["type"], "custom_oidc");
+    let environment = config.overrides(Level::Environment);
+    assert_eq!(
+        environment["emails"],
+        json!({ "server": {
+            "isShared": false, "senderEmail": "notes@example.com", "senderName": "Notes",
+            "host": "mail.example.com", "port": 465, "username": "notes",
+        } })
+    );
+    assert_eq!(environment["domains"]["trustedDomains"]["app"]["handlerPath"], "/x");
+    assert_eq!(config.overrides(Level::Project), json!({}));
+}
+
+#[test]
+fn a_level_that_is_cleared_leaves_the_others() {
+    let project = furnished();
+    let mut config = Config::of(&project, &MailDocuments::default());
+    config.clear(Level::Branch);
+    let cleared = apply(&config, &project).expect("valid");
+    assert!(!cleared.config.magic_link_enabled && !cleared.config.credential_enabled && cleared.config.sign_up_enabled);
+    assert_eq!((cleared.config.domains.len(), cleared.config.oauth_providers.len()), (2, 2));
+    config.clear(Level::Environment);
+    let cleared = apply(&config, &project).expect("valid");
+    assert!(cleared.config.domains.is_empty() && cleared.config.oauth_providers.is_empty() && cleared.config.email.sender_email.is_none());
+}
+
+#[test]
+fn keys_are_reset_to_their_defaults() {
+    let project = furnished();
+    let mut config = Config::of(&project, &MailDocuments::default());
+    for key in ["auth.otp", "auth.oauth.providers.own", "emails.server"] {
+        config.reset(Level::Environment, key).expect("a key");
+    }
+    let reset = apply(&config, &project).expect("valid");
+    assert!(!reset.config.magic_link_enabled && reset.config.oauth_provider("own").is_none() && reset.config.email.sender_email.is_none());
+    assert!(reset.config.oauth_provider("github").is_some());
+    assert!(config.reset(Level::Project, "auth.otp").is_err());
+    for secret in ["auth.oauth.providers.github.clientSecret", "emails.server.password"] {
+        assert!(config.reset(Level::Environment, secret).is_err());
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named_by_its_path() {
+    for (values, path) in [
+        (json!({ "auth.allowSignUp": "yes" }), "auth.allowSignUp must be a boolean"),
+        (json!({ "auth.allowSignUps": true }), "auth.allowSignUps is not known"),
+        (json!({ "auth": 5 }), "auth must be an object"),
+        (json!({ "auth.otp.allowSignIn.x": true }), "auth.otp.allowSignIn.x is below a value"),
+        (json!({ "emails.server.secure": true }), "emails.server.secure is not known"),
+        (with_server(json!({ "host": "mail.example.com" })), "emails.server.port is required"),
+        (with_server(json!({ "host": "mail example", "port": 465 })), "emails.server.host"),
+        (with_server(json!({ "port": 465 })), "emails.server.host is required"),
+        (with_server(json!({ "host": "mail.example.com", "port": 70000 })), "emails.server.port"),
+        (with_server(json!({ "host": "mail.example.com", "port": 465, "password": "x" })), "emails.server.username is required"),
+        (with_server(json!({ "host": "mail.example.com", "port": 465, "username": "x" })), "emails.server.password is required"),
+        (
+            with_server(json!({ "host": "mail.example.com", "port": 465, "username": "x", "password": "********" })),
+            "emails.server.password",
+        ),
+        (with_server(json!({ "host": "mail.example.com", "port": 465, "username": "x\ny", "password": "x" })), "emails.server.username"),
+        (json!({ "emails.server.isShared": false }), "emails.server.senderEmail"),
+        (json!({ "emails.server.provider": "resend" }), "emails.server.provider"),
+        (json!({ "auth.oauth.providers.github": { "type": "google" } }), "auth.oauth.providers.github.type must be github"),
+        (json!({ "auth.oauth.providers.github": { "isShared": true } }), "auth.oauth.providers.github.isShared"),
+        (json!({ "auth.oauth.providers.github": { "allowSignIn": false } }), "auth.oauth.providers.github.allowSignIn"),
+        (json!({ "auth.oauth.providers.github": { "clientId": "x" } }), "auth.oauth.providers.github.clientSecret is required"),
+        (json!({ "auth.signUpRules.x": { "condition": "1 +", "action": { "type": "reject" } } }), "auth.signUpRules.x.condition"),
+        (json!({ "auth.signUpRules.x": { "condition": "true", "action": { "type": "hit" } } }), "auth.signUpRules.x.action.type"),
+        (json!({ "auth.signUpRules": 1 }), "auth.signUpRules must be an object"),
+        (json!({ "rbac.defaultPermissions.signUp.x": 1 }), "rbac.defaultPermissions.signUp.x must be a boolean"),
+        (json!({ "auth.signUpRules.x": { "action": { "type": "log" } } }), "auth.signUpRules.x.condition is required"),
+        (json!({ "domains.trustedDomains.x": { "baseUrl": "notes" } }), "domains.trustedDomains.x.baseUrl"),
+        (
+            json!({ "domains.trustedDomains.x": { "baseUrl": "https://a.test", "handlerPath": "x" } }),
+            "domains.trustedDomains.x.handlerPath",
+        ),
+        (json!({ "rbac.defaultPermissions.teamMember.nobody": true }), "rbac.defaultPermissions.teamMember"),
+        (json!({ "rbac.defaultPermissions.signUp.No-Id": true }), "rbac.defaultPermissions.signUp.No-Id"),
+    ] {
+        let refused = merged(&project(), Level::Environment, values).expect_err(path);
+        assert!(refused.starts_with(path), "{path}: {refused}");
+    }
+}
+
+const THEME: &str = "0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f";
+const TEMPLATE: &str = "7b6a5c4d-3e2f-4a1b-8c9d-0e1f2a3b4c5d";
+
+/// What a merge makes of the documents, or what is wrong with it.
+fn documents_after(old: &MailDocuments, values: Value) -> Result<Vec<DocumentChange>, String> {
+    let mut config = Config::of(&project(), old);
+    config.merge(Level::Branch, object(values)).map_err(|problems| problems.to_string())?;
+    changes(&config, old)
+}
+
+fn changes(config: &Config, old: &MailDocuments) -> Result<Vec<DocumentChange>, String> {
+    let sealer = Sealer::new(&DeploymentSecret::new("a deployment secret for tests alone".to_owned().into()));
+    let senders = Senders::new(String::new(), "*").expect("a list");
+    let deployment = Deployment { sealer: &sealer, entropy: &Entropy::system(), senders: &senders };
+    let changed = read(config, project(), old, &deployment, Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1));
+    changed.map(|changed| changed.documents).map_err(|problems| problems.to_string())
+}
+
+/// The documents after some changes of none.
+fn stored(changes: Vec<DocumentChange>) -> MailDocuments {
+    let mut all = MailDocuments::default();
+    for change in changes {
+        match change {
+            DocumentChange::Create(DocumentKind::Theme, document) => all.themes.push(document),
+            DocumentChange::Create(_, document) => all.templates.push(document),
+            other => panic!("{other:?}"),
+        }
+    }
+    all
+}
+
+fn own_documents() -> MailDocuments {
+    let sign_in = Builtin::SignIn.id();
+    let values = json!({
+        format!("emails.themes.{THEME}"): { "displayName": "Ours", "tsxSource": "<html>{{ content }}</html>" },
+        format!("emails.templates.{TEMPLATE}"): { "displayName": "News", "themeId": THEME, "notificationCategoryName": "Marketing" },
+        format!("emails.templates.{sign_in}"): { "subjectSource": "Come in", "htmlSource": "<p>{{ variables.otp }}</p>" },
+    });
+    stored(documents_after(&MailDocuments::default(), values).expect("valid"))
+}
+
+#[test]
+fn templates_and_themes_are_made_with_the_beginnings_that_new_ones_have() {
+    let own = own_documents();
+    let [theme] = own.themes.as_slice() else { panic!("{own:?}") };
+    assert_eq!((theme.display_name.as_str(), theme.html.as_str()), ("Ours", "<html>{{ content }}</html>"));
+    let find = |id: Uuid| own.templates.iter().find(|template| template.id.uuid() == id).expect("a template");
+    let news = find(TEMPLATE.parse().expect("an id"));
+    assert_eq!((news.category, news.theme.and_then(Theme::id)), (Category::Marketing, Some(theme.id.uuid())));
+    assert!(!news.html.is_empty() && !news.subject.is_empty() && news.created_at > Timestamp::UNIX_EPOCH);
+    let sign_in = find(Builtin::SignIn.id());
+    assert_eq!((sign_in.display_name.as_str(), sign_in.subject.as_str(), &sign_in.text), ("Sign-in code and link", "Come in", &None));
+}
+
+#[test]
+fn documents_that_are_written_down_and_read_again_are_the_same() {
+    for own in [MailDocuments::default(), own_documents()] {
+        assert_eq!(changes(&Config::of(&project(), &own), &own), Ok(vec![]));
+        // What a level says brings the same back, when it is all that is said.
+        let config = Config::of(&project(), &own);
+        let mut replaced = config.clone();
+        replaced.clear(Level::Branch);
+        replaced.merge(Level::Branch, object(config.overrides(Level::Branch))).expect("valid");
+        assert_eq!(changes(&replaced, &own), Ok(vec![]));
+    }
+    let overrides = Config::of(&project(), &MailDocuments::default()).overrides(Level::Branch);
+    assert_eq!(overrides["emails"], Value::Null);
+}
+
+#[test]
+fn a_document_that_is_taken_out_is_gone_and_one_of_ours_is_back() {
+    let own = own_documents();
+    let sign_in = Builtin::SignIn.id();
+    let kinds = |changes: &[DocumentChange]| changes.iter().filter(|change| matches!(change, DocumentChange::Delete(..))).count();
+    let gone = documents_after(&own, json!({ format!("emails.templates.{sign_in}"): null, format!("emails.themes.{THEME}"): null }));
+    let gone = gone.expect("valid");
+    assert_eq!((gone.len(), kinds(&gone)), (2, 2), "{gone:?}");
+    let all = documents_after(&own, json!({ "emails.templates": {}, "emails.themes": {} })).expect("valid");
+    assert_eq!((all.len(), kinds(&all)), (3, 3), "{all:?}");
+    let one = documents_after(&own, json!({ format!("emails.templates.{TEMPLATE}.tsxSource"): "<p>New</p>" })).expect("valid");
+    assert!(
+        matches!(one.as_slice(), [DocumentChange::Replace(DocumentKind::Template, document)] if document.html == "<p>New</p>"),
+        "{one:?}"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_document_is_named_by_its_path() {
+    let (theme, template) = (format!("emails.themes.{THEME}"), format!("emails.templates.{TEMPLATE}"));
+    let unknown = Uuid::from_u128(7);
+    for (values, path) in [
+        (json!({ &template: { "htmlSource": "x" } }), &*format!("{template}.displayName is required")),
+        (json!({ &template: { "displayName": "" } }), &*format!("{template}.displayName")),
+        (json!({ &template: { "displayName": "x", "tsxSource": "import x from 'y'" } }), &*format!("{template}.tsxSource")),
+        (json!({ &template: { "displayName": "x", "tsxSource": "x", "htmlSource": "x" } }), &*format!("{template}.tsxSource")),
+        (json!({ &template: { "displayName": "x", "themeId": unknown } }), &*format!("{template}.themeId")),
+        (json!({ &template: { "displayName": "x", "themeId": true } }), &*format!("{template}.themeId")),
+        (json!({ &template: { "displayName": "x", "source": "x" } }), &*format!("{template}.source is not known")),
+        (json!({ &theme: { "displayName": "x", "subjectSource": "x" } }), &*format!("{theme}.subjectSource is not known")),
+        (json!({ "emails.themes.plain": { "displayName": "x" } }), "emails.themes.plain must have a UUID"),
+        (json!({ "emails.selectedThemeId": unknown }), "emails.selectedThemeId"),
+    ] {
+        let refused = documents_after(&MailDocuments::default(), values).expect_err(path);
+        assert!(refused.starts_with(path), "{path}: {refused}");
+    }
+}

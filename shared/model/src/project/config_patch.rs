@@ -1,0 +1,238 @@
+//! Changes of a project's configuration, as an administrator sends them.
+
+use deserr::Deserr;
+use utoipa::ToSchema;
+use wire::change::Change;
+
+use crate::bot_challenge::{self, BotChallengeInput};
+use crate::document::theme::ThemeId;
+use crate::notice::kind::Topic;
+use crate::password;
+use crate::permission::{Occasion, PermissionId};
+use crate::project::email_input::EmailInput;
+use crate::project::provider_input::{ProviderInput, check_providers};
+use crate::project::redirect::{TrustedDomain, parse_domain};
+use crate::project::setting::{Deployment, InvalidSetting, invalid, set};
+use crate::project::{MergeStrategy, ProjectConfig};
+use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
+use crate::trail::retention::RETENTION_RANGE;
+
+#[derive(Default, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ConfigPatch {
+    #[deserr(default)]
+    pub sign_up_enabled: Option<bool>,
+    #[deserr(default)]
+    pub credential_enabled: Option<bool>,
+    #[deserr(default)]
+    pub magic_link_enabled: Option<bool>,
+    #[deserr(default)]
+    pub passkey_enabled: Option<bool>,
+    #[deserr(default)]
+    pub client_team_creation_enabled: Option<bool>,
+    /// Whether members invite to their team by the permissions that they are given by default.
+    #[deserr(default)]
+    pub member_invitations_enabled: Option<bool>,
+    #[deserr(default)]
+    pub client_user_deletion_enabled: Option<bool>,
+    #[deserr(default)]
+    pub allow_user_api_keys: Option<bool>,
+    #[deserr(default)]
+    pub allow_team_api_keys: Option<bool>,
+    #[deserr(default)]
+    pub allow_localhost: Option<bool>,
+    #[deserr(default)]
+    pub create_team_on_sign_up: Option<bool>,
+    #[deserr(default)]
+    pub require_email_verification: Option<bool>,
+    #[deserr(default)]
+    pub require_publishable_client_key: Option<bool>,
+    /// Whether a mail tells users of sign-ins from places that they did not sign in from before.
+    #[deserr(default)]
+    pub new_sign_in_mails: Option<bool>,
+    /// What users get no email about when it changes, such as `password`; replaces all.
+    #[deserr(default)]
+    pub disabled_notices: Option<Vec<Topic>>,
+    /// Characters, 8 to 128.
+    #[deserr(default)]
+    pub password_min_length: Option<u16>,
+    /// Seconds, 300 (five minutes) to 31,708,800 (367 days).
+    #[deserr(default)]
+    pub session_max_age_seconds: Option<u32>,
+    /// Seconds, 300 to 31,708,800.
+    #[deserr(default)]
+    pub session_max_idle_seconds: Option<u32>,
+    /// Seconds, 60 to 31,708,800, after which a user has to be proved to be there again for changes of how it signs in; 0: never.
+    #[deserr(default)]
+    pub reauthentication_max_age_seconds: Option<u32>,
+    /// Days, 1 to 400, after which entries of the audit log that are written from now on are deleted.
+    #[deserr(default)]
+    pub audit_log_retention_days: Option<u16>,
+    /// When sign-ups, sign-in codes and OAuth flows take a solved bot challenge.
+    #[deserr(default)]
+    #[schema(value_type = BotChallengeInput, required = false)]
+    pub bot_challenge: Option<BotChallengeInput>,
+    /// Requests an hour, 1 to 1,000,000, above which the project is suspicious: of OAuth flows, and of sign-ups and emails together.
+    #[deserr(default)]
+    pub bot_challenge_usual_requests_per_hour: Option<u32>,
+    #[deserr(default)]
+    pub oauth_account_merge_strategy: Option<MergeStrategy>,
+    /// Replaces all rules, at most 50.
+    #[deserr(default)]
+    pub sign_up_rules: Option<Vec<SignUpRule>>,
+    /// What happens to whom no rule is about.
+    #[deserr(default)]
+    pub sign_up_rules_default_action: Option<DefaultAction>,
+    /// Replaces all domains.
+    #[deserr(default)]
+    pub domains: Option<Vec<DomainInput>>,
+    /// Replaces all providers; a provider without a secret keeps the one it had.
+    #[deserr(default)]
+    pub oauth_providers: Option<Vec<ProviderInput>>,
+    #[deserr(default)]
+    pub email_config: Option<EmailInput>,
+    /// The id of the theme of mails that name none; `null` for ours.
+    #[deserr(default)]
+    #[schema(value_type = Option<Uuid>)]
+    pub email_theme: Change<ThemeId>,
+    /// What whoever creates a team may do there.
+    #[deserr(default)]
+    pub team_creator_default_permissions: Option<Vec<PermissionInput>>,
+    /// What whoever joins a team may do there.
+    #[deserr(default)]
+    pub team_member_default_permissions: Option<Vec<PermissionInput>>,
+    /// What a new user may do.
+    #[deserr(default)]
+    pub user_default_permissions: Option<Vec<PermissionInput>>,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct PermissionInput {
+    pub id: PermissionId,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct DomainInput {
+    pub domain: String,
+    #[deserr(default)]
+    pub handler_path: Option<String>,
+}
+
+const MAX_DOMAINS: usize = 100;
+
+impl ConfigPatch {
+    pub(crate) fn apply(self, config: &mut ProjectConfig, owner: &str, deployment: &Deployment<'_>) -> Result<(), InvalidSetting> {
+        set(self.sign_up_enabled, &mut config.sign_up_enabled);
+        set(self.credential_enabled, &mut config.credential_enabled);
+        set(self.magic_link_enabled, &mut config.magic_link_enabled);
+        set(self.passkey_enabled, &mut config.passkey_enabled);
+        set(self.client_team_creation_enabled, &mut config.client_team_creation_enabled);
+        set(self.member_invitations_enabled, &mut config.rbac.members_invite);
+        set(self.client_user_deletion_enabled, &mut config.client_user_deletion_enabled);
+        set(self.allow_user_api_keys, &mut config.allow_user_api_keys);
+        set(self.allow_team_api_keys, &mut config.allow_team_api_keys);
+        set(self.allow_localhost, &mut config.allow_localhost);
+        set(self.create_team_on_sign_up, &mut config.create_team_on_sign_up);
+        set(self.require_email_verification, &mut config.require_email_verification);
+        set(self.require_publishable_client_key, &mut config.require_publishable_client_key);
+        set(self.new_sign_in_mails, &mut config.new_sign_in_mails);
+        set(self.disabled_notices.map(|topics| topics.into_iter().collect()), &mut config.disabled_notices);
+        set(self.oauth_account_merge_strategy, &mut config.oauth_account_merge_strategy);
+        if let Some(length) = self.password_min_length.map(usize::from) {
+            if !(password::length::MIN_LENGTH..=password::length::MAX_LENGTH).contains(&length) {
+                return Err(invalid("config.password_min_length", "must be from 8 to 128"));
+            }
+            config.password_min_length = length;
+        }
+        set_seconds("config.session_max_age_seconds", self.session_max_age_seconds, &mut config.sessions.max_age_seconds)?;
+        set_seconds("config.session_max_idle_seconds", self.session_max_idle_seconds, &mut config.sessions.max_idle_seconds)?;
+        if let Some(seconds) = self.reauthentication_max_age_seconds {
+            if seconds != 0 && !REAUTHENTICATION_SECONDS.contains(&seconds) {
+                return Err(invalid("config.reauthentication_max_age_seconds", "must be 0, or from 60 to 31708800"));
+            }
+            config.reauthentication_max_age_seconds = seconds;
+        }
+        if self.audit_log_retention_days.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
+            return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
+        }
+        set(self.audit_log_retention_days, &mut config.audit_log_retention_days);
+        if let Some(challenge) = self.bot_challenge {
+            config.bot_challenge = challenge.check(&config.bot_challenge, owner, deployment)?;
+        }
+        if let Some(requests) = self.bot_challenge_usual_requests_per_hour {
+            config.bot_challenge.usual_requests_per_hour = bot_challenge::check_usual(requests)?;
+        }
+        set(self.sign_up_rules_default_action, &mut config.sign_up_rules_default_action);
+        if let Some(rules) = self.sign_up_rules {
+            check_rules(&rules)?;
+            config.sign_up_rules = rules;
+        }
+        if let Some(domains) = self.domains {
+            config.domains = check_domains(domains)?;
+        }
+        if let Some(providers) = self.oauth_providers {
+            config.oauth_providers = check_providers(providers, &config.oauth_providers, owner, deployment)?;
+        }
+        if let Some(email) = self.email_config {
+            config.email = email.check(&config.email, owner, deployment)?;
+        }
+        self.email_theme.map(|theme| theme.0).apply(&mut config.email.theme_id);
+        let defaults = [
+            ("config.team_creator_default_permissions", Occasion::TeamCreator, self.team_creator_default_permissions),
+            ("config.team_member_default_permissions", Occasion::TeamMember, self.team_member_default_permissions),
+            ("config.user_default_permissions", Occasion::SignUp, self.user_default_permissions),
+        ];
+        for (path, occasion, inputs) in defaults {
+            let Some(inputs) = inputs else { continue };
+            let ids = inputs.into_iter().map(|input| input.id).collect();
+            config.rbac.set_defaults(occasion, ids).map_err(|_| invalid(path, "must be permissions of the project, of this scope"))?;
+        }
+        Ok(())
+    }
+}
+
+fn set_seconds(path: &str, new: Option<u32>, field: &mut u32) -> Result<(), InvalidSetting> {
+    if new.is_some_and(|seconds| !SESSION_SECONDS.contains(&seconds)) {
+        return Err(invalid(path, "must be from 300 to 31708800 seconds"));
+    }
+    set(new, field);
+    Ok(())
+}
+
+fn check_rules(rules: &[SignUpRule]) -> Result<(), InvalidSetting> {
+    if rules.len() > MAX_RULES {
+        return Err(invalid("config.sign_up_rules", format!("must be at most {MAX_RULES}")));
+    }
+    for (index, rule) in rules.iter().enumerate() {
+        let path = |field: &str| format!("config.sign_up_rules[{index}].{field}");
+        rule.check().map_err(|error| invalid(path(error.field()), error.to_string()))?;
+        if rules[..index].iter().any(|other| other.id == rule.id) {
+            return Err(invalid(path("id"), "is named twice"));
+        }
+    }
+    Ok(())
+}
+
+fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, InvalidSetting> {
+    if domains.len() > MAX_DOMAINS {
+        return Err(invalid("config.domains", "must be at most 100"));
+    }
+    let check = |(index, input): (usize, DomainInput)| {
+        let domain = input.domain.trim_end_matches('/').to_owned();
+        parse_domain(&domain).map_err(|_| {
+            invalid(format!("config.domains[{index}].domain"), "must be http:// or https:// and a host, with * or ** as wildcards")
+        })?;
+        let handler_path = input.handler_path.unwrap_or_else(|| "/handler".to_owned());
+        if !handler_path.starts_with('/') {
+            return Err(invalid(format!("config.domains[{index}].handler_path"), "must begin with /"));
+        }
+        Ok(TrustedDomain { domain, handler_path })
+    };
+    domains.into_iter().enumerate().map(check).collect()
+}
+
+const REAUTHENTICATION_SECONDS: std::ops::RangeInclusive<u32> = 60..=367 * 86_400;
+
+const SESSION_SECONDS: std::ops::RangeInclusive<u32> = 300..=367 * 86_400;

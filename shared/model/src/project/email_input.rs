@@ -1,0 +1,59 @@
+//! The sender and the mail server of a project as an administrator sets them up.
+
+use deserr::Deserr;
+use utoipa::ToSchema;
+
+use crate::project::EmailConfig;
+use crate::project::mail_server::MailServerInput;
+use crate::project::setting::{Deployment, InvalidSetting, invalid};
+use crate::text::line;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct EmailInput {
+    /// `shared`: the deployment's server and sender; `standard`: `sender_name` and `sender_email`, by the deployment's server where no `host` is
+    /// given.
+    #[deserr(rename = "type")]
+    pub r#type: String,
+    /// The project's own mail server: a domain or an address.
+    #[deserr(default)]
+    pub host: Option<String>,
+    /// 465 and 2465 speak TLS from the first byte, every other one from STARTTLS on.
+    #[deserr(default)]
+    pub port: Option<u16>,
+    /// Absent for a server that asks nobody who they are.
+    #[deserr(default)]
+    pub username: Option<String>,
+    /// Absent, or as it was read: the one that there is, for the same host, port and username.
+    #[deserr(default)]
+    pub password: Option<String>,
+    #[deserr(default)]
+    pub sender_name: Option<String>,
+    #[deserr(default)]
+    pub sender_email: Option<String>,
+}
+
+impl EmailInput {
+    pub(crate) fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, InvalidSetting> {
+        let theme_id = old.theme_id;
+        match self.r#type.as_str() {
+            "shared" => Ok(EmailConfig { theme_id, ..EmailConfig::default() }),
+            "standard" => {
+                let email = self.sender_email.as_deref().and_then(|text| crate::email::Email::parse(text).ok());
+                let email = email.ok_or_else(|| invalid("config.email_config.sender_email", "must be an e-mail address"))?;
+                let sender_name = self.sender_name.filter(|name| !name.is_empty());
+                line::check(sender_name.as_deref().unwrap_or_default(), line::OPTIONAL_NAME)
+                    .map_err(|error| invalid("config.email_config.sender_name", error.to_string()))?;
+                let server = MailServerInput { host: self.host, port: self.port, username: self.username, password: self.password };
+                let server = server.check(old.server.as_ref(), project, deployment)?;
+                // One that was taken before senders were checked is sent from the deployment's own.
+                let is_kept = old.server.is_none() && old.sender_email.as_deref() == Some(email.as_str());
+                if server.is_none() && !is_kept && !deployment.senders.allow(email.as_str()) {
+                    return Err(invalid("config.email_config.sender_email", deployment.senders.advice()));
+                }
+                Ok(EmailConfig { sender_name, sender_email: Some(email.to_string()), server, theme_id })
+            }
+            _ => Err(invalid("config.email_config.type", "must be shared or standard")),
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Access tokens: what they say, of which type they are, and how long they live.
+
+use std::time::Duration;
+
+use crypto::deployment_secret::DeploymentSecret;
+use crypto::signing::SigningKeys;
+use jiff::Timestamp;
+use jsonwebtoken::{Algorithm, Header, Validation};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wire::id::{ProjectId, SessionId, TeamId, UserId};
+
+use crate::project::ProjectConfig;
+use crate::user::User;
+use crate::user::restriction::RestrictedReason;
+
+/// Which of a project's three audiences a token is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Audience {
+    Normal,
+    Restricted,
+    Anonymous,
+}
+
+impl Audience {
+    const ALL: [Self; 3] = [Self::Normal, Self::Restricted, Self::Anonymous];
+
+    fn name(self, project: &ProjectId) -> String {
+        match self {
+            Self::Normal => project.to_string(),
+            Self::Restricted => format!("{project}:restricted"),
+            Self::Anonymous => format!("{project}:anon"),
+        }
+    }
+
+    fn issuer(self, api_url: &str, project: &ProjectId) -> String {
+        let collection = match self {
+            Self::Normal => "projects",
+            Self::Restricted => "projects-restricted-users",
+            Self::Anonymous => "projects-anonymous-users",
+        };
+        format!("{api_url}/api/v1/{collection}/{project}")
+    }
+}
+
+/// The payload of an access token: this exact set.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Claims {
+    pub sub: UserId,
+    pub iss: String,
+    pub aud: String,
+    /// Seconds since the epoch.
+    pub iat: i64,
+    /// Seconds since the epoch.
+    pub exp: i64,
+    pub project_id: ProjectId,
+    pub branch_id: String,
+    pub refresh_token_id: SessionId,
+    pub role: String,
+    pub name: Option<String>,
+    pub email: Option<String>,
+    pub email_verified: bool,
+    pub selected_team_id: Option<String>,
+    /// Seconds since the epoch.
+    pub signed_up_at: i64,
+    pub is_anonymous: bool,
+    pub is_restricted: bool,
+    pub restricted_reason: Option<RestrictedReason>,
+    pub requires_totp_mfa: bool,
+}
+
+impl Claims {
+    /// The team that the user had selected.
+    pub fn selected_team(&self) -> Option<TeamId> {
+        self.selected_team_id.as_deref().and_then(|id| TeamId::parse(id).ok())
+    }
+}
+
+/// What a token says of a user, before issuer, audience and times.
+pub struct Subject {
+    pub user: UserId,
+    pub project: ProjectId,
+    pub session: SessionId,
+    pub name: Option<String>,
+    pub email: Option<String>,
+    pub email_verified: bool,
+    pub selected_team: Option<String>,
+    pub signed_up_at: Timestamp,
+    pub restricted: Option<RestrictedReason>,
+    pub requires_totp: bool,
+}
+
+impl Subject {
+    /// What an access token of this user's session says.
+    pub fn of(user: &User, project: &ProjectId, config: &ProjectConfig, session: SessionId) -> Self {
+        let primary = user.primary();
+        Subject {
+            user: user.id,
+            project: project.clone(),
+            session,
+            name: user.display_name.clone(),
+            email: primary.map(|channel| channel.value.to_string()),
+            email_verified: primary.is_some_and(|channel| channel.is_verified),
+            selected_team: user.selected_team_id.map(|team| team.to_string()),
+            signed_up_at: user.signed_up_at,
+            restricted: user.restricted_reason(config),
+            requires_totp: user.totp.is_some(),
+        }
+    }
+}
+
+/// Why a token is not believed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the token is not one of ours")]
+    Unparsable,
+    /// The signature is right, but the time is over.
+    #[error("the token has expired")]
+    Expired(Box<Claims>),
+}
+
+/// Signs and verifies the tokens of every project.
+pub struct Signer {
+    keys: SigningKeys,
+    api_url: String,
+}
+
+/// The type of access tokens (RFC 9068 §2.1): a token that is signed with the same key for something else is none.
+const TYPE: &str = "at+jwt";
+
+/// Whether a token of this type is an access token. Those that were signed before they had a type have none.
+fn is_access_token(typ: Option<&str>) -> bool {
+    // A media type, whose prefix may be left out and whose case does not count (RFC 7515 §4.1.9).
+    typ.is_none_or(|typ| [TYPE, "application/at+jwt"].iter().any(|known| typ.eq_ignore_ascii_case(known)))
+}
+
+impl Signer {
+    pub fn new(secret: &DeploymentSecret, api_url: &str) -> Self {
+        Self { keys: SigningKeys::new(secret), api_url: api_url.to_owned() }
+    }
+
+    /// Signs a token that lives for `life` from `now`.
+    #[expect(clippy::expect_used, reason = "claims serialise, and a derived key signs")]
+    pub fn sign(&self, subject: &Subject, now: Timestamp, life: Duration) -> String {
+        let audience = match &subject.restricted {
+            None => Audience::Normal,
+            Some(RestrictedReason::Anonymous) => Audience::Anonymous,
+            Some(_) => Audience::Restricted,
+        };
+        let iat = now.as_second();
+        let claims = Claims {
+            sub: subject.user,
+            iss: audience.issuer(&self.api_url, &subject.project),
+            aud: audience.name(&subject.project),
+            iat,
+            exp: iat.saturating_add_unsigned(life.as_secs()),
+            project_id: subject.project.clone(),
+            branch_id: "main".to_owned(),
+            refresh_token_id: subject.session,
+            role: "authenticated".to_owned(),
+            name: subject.name.clone(),
+            email: subject.email.clone(),
+            email_verified: subject.email_verified,
+            selected_team_id: subject.selected_team.clone(),
+            signed_up_at: subject.signed_up_at.as_second(),
+            is_anonymous: audience == Audience::Anonymous,
+            is_restricted: subject.restricted.is_some(),
+            restricted_reason: subject.restricted,
+            requires_totp_mfa: subject.requires_totp,
+        };
+        let key = self.keys.current(&claims.aud);
+        let header = Header { typ: Some(TYPE.to_owned()), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
+        jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
+    }
+
+    /// Reads a token of any project: its audience names the project, and so the key and the issuer it must have.
+    pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
+        let unverified: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Error::Unparsable)?;
+        let project = unverified.aud.split(':').next().and_then(|id| ProjectId::parse(id).ok()).ok_or(Error::Unparsable)?;
+        let audience = Audience::ALL.into_iter().find(|audience| audience.name(&project) == unverified.aud);
+        let audience = audience.ok_or(Error::Unparsable)?;
+        let mut validation = Validation::new(Algorithm::ES256);
+        validation.set_audience(&[&unverified.aud]);
+        validation.set_issuer(&[audience.issuer(&self.api_url, &project)]);
+        validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
+        // The time is compared below with the app's clock; the crate knows only the machine's.
+        validation.validate_exp = false;
+        let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
+        if !is_access_token(header.typ.as_deref()) {
+            return Err(Error::Unparsable);
+        }
+        // Derived one after another: a token of the current secret costs one key.
+        let key = self.keys.all(&unverified.aud).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
+        let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;
+        let consistent = claims.project_id == project && claims.is_anonymous == (audience == Audience::Anonymous);
+        if !consistent {
+            return Err(Error::Unparsable);
+        }
+        if claims.exp <= now.as_second() { Err(Error::Expired(Box::new(claims))) } else { Ok(claims) }
+    }
+
+    /// The public keys of a project (RFC 7517), in the order normal, restricted, anonymous; then those of the previous secret.
+    pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool) -> Value {
+        let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
+        let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));
+        let audiences: Vec<String> = audiences.collect();
+        self.keys.jwks(&audiences)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use serde_json::json;
+
+    use super::*;
+    use wire::entropy::Entropy;
+
+    fn signer() -> Signer {
+        Signer::new(&"a deployment secret of some length".to_owned().into(), "http://api.test")
+    }
+
+    fn subject(restricted: Option<RestrictedReason>) -> Subject {
+        let entropy = Entropy::system();
+        Subject {
+            user: UserId::from(entropy.uuid()),
+            project: ProjectId::from(entropy.uuid()),
+            session: SessionId::from(entropy.uuid()),
+            name: None,
+            email: Some("ada@example.com".to_owned()),
+            email_verified: false,
+            selected_team: None,
+            signed_up_at: Timestamp::UNIX_EPOCH,
+            restricted,
+            requires_totp: false,
+        }
+    }
+
+    const LIFE: Duration = Duration::from_secs(600);
+
+    #[test]
+    fn a_token_is_believed_until_it_expires() {
+        let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
+        let token = signer.sign(&subject(None), now, LIFE);
+        assert!(signer.verify(&token, now).is_ok());
+        let later = Timestamp::from_second(600).unwrap_or_default();
+        assert!(matches!(signer.verify(&token, later), Err(Error::Expired(_))));
+    }
+
+    #[test]
+    fn without_a_secret_no_token_is_believed_and_no_key_published() {
+        let (subject, now) = (subject(None), Timestamp::UNIX_EPOCH);
+        let keyless = Signer::new(&DeploymentSecret::absent(), "http://api.test");
+        assert!(matches!(keyless.verify(&signer().sign(&subject, now, LIFE), now), Err(Error::Unparsable)));
+        assert_eq!(keyless.jwks(&subject.project, true, true), json!({ "keys": [] }));
+    }
+
+    #[test]
+    fn a_header_has_type_algorithm_and_key_id_alone() {
+        let token = signer().sign(&subject(None), Timestamp::UNIX_EPOCH, LIFE);
+        let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap_or_default()).unwrap_or_default();
+        let header: serde_json::Map<String, Value> = serde_json::from_slice(&header).unwrap_or_default();
+        assert_eq!(header.keys().collect::<Vec<_>>(), ["alg", "kid", "typ"]);
+        assert_eq!(header["typ"], "at+jwt");
+    }
+
+    #[test]
+    fn a_token_of_another_type_is_no_access_token_whoever_signed_it() {
+        let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
+        let claims = signer.verify(&signer.sign(&subject(None), now, LIFE), now).expect("a token");
+        let key = signer.keys.current(&claims.aud);
+        let of_type = |typ: Option<&str>| {
+            let header = Header { typ: typ.map(str::to_owned), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
+            signer.verify(&jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token"), now)
+        };
+        for typ in [None, Some("at+jwt"), Some("AT+JWT"), Some("application/at+jwt")] {
+            assert!(of_type(typ).is_ok(), "{typ:?}");
+        }
+        for typ in ["JWT", "", "id_token", "logout+jwt", "at+jwt ", "text/at+jwt"] {
+            assert!(matches!(of_type(Some(typ)), Err(Error::Unparsable)), "{typ:?}");
+        }
+    }
+
+    #[test]
+    fn no_audience_has_the_key_of_another() {
+        let (signer, now) = (signer(), Timestamp::UNIX_EPOCH);
+        let token = signer.sign(&subject(Some(RestrictedReason::Anonymous)), now, LIFE);
+        let mut parts = token.split('.').map(str::to_owned).collect::<Vec<_>>();
+        let mut claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(&parts[1]).unwrap_or_default()).unwrap_or_default();
+        claims["aud"] = claims["project_id"].clone();
+        claims["iss"] = json!(format!("http://api.test/api/v1/projects/{}", claims["project_id"].as_str().unwrap_or_default()));
+        parts[1] = URL_SAFE_NO_PAD.encode(claims.to_string());
+        assert!(matches!(signer.verify(&parts.join("."), now), Err(Error::Unparsable)));
+    }
+}

@@ -1,0 +1,7 @@
+//! Who may sign up.
+
+pub mod risk;
+pub mod rule;
+#[cfg(test)]
+mod rule_tests;
+pub mod verdict;

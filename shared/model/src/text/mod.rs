@@ -1,0 +1,6 @@
+//! Texts.
+
+pub mod either;
+pub mod json;
+pub mod line;
+pub mod packed;

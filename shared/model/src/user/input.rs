@@ -1,0 +1,270 @@
+//! What a request may say of a user: one list of fields, of which each kind of request takes its own.
+//!
+//! A field that a request may not set is as unknown to it as one that does not exist, and every problem of a body is told at once.
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+use crypto::password::Password;
+use crypto::totp::TotpSecret;
+use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content};
+use serde_json::Value as Json;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+use wire::change::Change;
+use wire::id::TeamId;
+use wire::level::Level;
+use wire::problem::Problems;
+
+use crate::email::Email;
+use crate::metadata::Metadata;
+use crate::profile_image::ProfileImage;
+use crate::sign_up::risk::RiskScores;
+use crate::text::line;
+use crate::user::values::{AccountInput, CountryCode, DisplayName, False, ImportedHash, Note};
+
+/// Every field of a user that a request may set. Absent fields stay as they are.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct UserInput {
+    /// At most 256 characters, none of them hidden or a control of direction; `null` or empty for none.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, max_length = 256)]
+    pub display_name: Change<DisplayName>,
+    /// An https URL; or `data:image/(png|jpeg|webp|gif);base64,` and an image of at most 100 KiB, which is then served from here.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub profile_image_url: Change<ProfileImage>,
+    /// At most 32 KiB; replaced as a whole.
+    #[deserr(default)]
+    #[schema(value_type = Option<Object>)]
+    pub client_metadata: Change<Metadata>,
+    /// A team of the user, or `null`.
+    #[deserr(default)]
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub selected_team_id: Change<TeamId>,
+    /// The secret of an authenticator app (TOTP with SHA-1, 30 seconds, 6 digits), 10 to 64 bytes in base64: every sign-in then takes a
+    /// code of the app. `null` for none.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, format = Byte)]
+    pub totp_secret_base64: Change<TotpSecret>,
+    /// Whether the user may sign in with a code or a link by mail.
+    #[deserr(default)]
+    pub otp_auth_enabled: Option<bool>,
+    /// `false`: only a registration makes a passkey.
+    #[deserr(default)]
+    #[schema(value_type = Option<bool>)]
+    pub passkey_auth_enabled: Option<False>,
+    /// One of the user's addresses becomes primary, or a new one that is not verified; the one before stays an address of the user.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, format = Email)]
+    pub primary_email: Change<Email>,
+
+    /// Server access. At most 32 KiB; replaced as a whole.
+    #[deserr(default)]
+    #[schema(value_type = Option<Object>)]
+    pub client_read_only_metadata: Change<Metadata>,
+    /// Server access. At most 32 KiB; replaced as a whole.
+    #[deserr(default)]
+    #[schema(value_type = Option<Object>)]
+    pub server_metadata: Change<Metadata>,
+    /// Server access.
+    #[deserr(default)]
+    pub primary_email_verified: Option<bool>,
+    /// Server access. Whether the primary address signs the user in. One that is new does unless the one before did not.
+    #[deserr(default)]
+    pub primary_email_auth_enabled: Option<bool>,
+    /// Server access. Under the rules of sign-up; `null` for none. All sessions of the user end.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, format = Password)]
+    pub password: Change<Password>,
+    /// Server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of a cost from 4 to 12, in place of a password. Hidden characters and controls
+    /// of direction in a `display_name` beside it are removed, not refused.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub password_hash: Option<ImportedHash>,
+    /// Server access. Only a new user can be made anonymous.
+    #[deserr(default)]
+    pub is_anonymous: Option<bool>,
+    /// Server access.
+    #[deserr(default)]
+    pub restricted_by_admin: Option<bool>,
+    /// Server access. What the user is told; needs `restricted_by_admin: true` beside it.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, max_length = 4096)]
+    pub restricted_by_admin_reason: Change<Note>,
+    /// Server access. What the user is not told; needs `restricted_by_admin: true` beside it.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, max_length = 4096)]
+    pub restricted_by_admin_private_details: Change<Note>,
+    /// Server access. ISO 3166-1 alpha-2.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>, min_length = 2, max_length = 2)]
+    pub country_code: Change<CountryCode>,
+    /// Server access.
+    #[deserr(default)]
+    pub risk_scores: Option<RiskScores>,
+    /// Server access. Accounts at providers of the project that sign the user in, at most 20.
+    #[deserr(default)]
+    pub oauth_providers: Option<Vec<AccountInput>>,
+}
+
+/// A kind of request, by the fields that it takes.
+pub trait Fields: 'static {
+    /// Name of its body in the API document.
+    const NAME: &'static str;
+    /// Whether it takes a field of [`UserInput`].
+    fn take(field: &str) -> bool;
+    /// Whether a user may be made anonymous.
+    const MAKES_ANONYMOUS: bool = false;
+}
+
+/// A user's change of itself.
+pub struct Own;
+/// A server's change of a user.
+pub struct Any;
+/// A server's new user.
+pub struct New;
+
+impl Fields for Own {
+    const NAME: &'static str = "OwnUserPatch";
+
+    fn take(field: &str) -> bool {
+        let own = ["display_name", "profile_image_url", "client_metadata", "selected_team_id", "totp_secret_base64"];
+        own.contains(&field) || ["otp_auth_enabled", "passkey_auth_enabled", "primary_email"].contains(&field)
+    }
+}
+
+impl Fields for Any {
+    const NAME: &'static str = "UserPatch";
+
+    fn take(field: &str) -> bool {
+        field != "oauth_providers"
+    }
+}
+
+impl Fields for New {
+    const NAME: &'static str = "NewUser";
+
+    fn take(field: &str) -> bool {
+        field != "selected_team_id"
+    }
+
+    const MAKES_ANONYMOUS: bool = true;
+}
+
+/// The body of a request that takes the fields `F`.
+pub struct UserBody<F>(pub UserInput, PhantomData<F>);
+
+impl<F: Fields> Deserr<Problems> for UserBody<F> {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, Problems> {
+        let mut json = Json::deserialize_from_value(value, location)?;
+        let mut problems = None;
+        if let Json::Object(fields) = &mut json {
+            // Whoever imports users cannot ask them for another name.
+            if fields.contains_key("password_hash")
+                && let Some(Json::String(name)) = fields.get_mut("display_name")
+            {
+                *name = line::stripped(name);
+            }
+            let foreign: Vec<String> = fields.keys().filter(|field| !F::take(field)).cloned().collect();
+            for key in foreign {
+                fields.remove(&key);
+                problems = Some(add(problems, ErrorKind::UnknownKey { key: &key, accepted: &[] }, location));
+            }
+        }
+        match UserInput::deserialize_from_value(json.into_value(), location) {
+            Err(found) => Err(merged(problems, found, location)),
+            Ok(input) => match check::<F>(&input, problems, location) {
+                Some(problems) => Err(problems),
+                None => Ok(Self(input, PhantomData)),
+            },
+        }
+    }
+}
+
+fn add(problems: Option<Problems>, error: ErrorKind<'_, Infallible>, location: ValuePointerRef<'_>) -> Problems {
+    take_cf_content(Problems::error::<Infallible>(problems, error, location))
+}
+
+fn merged(problems: Option<Problems>, found: Problems, location: ValuePointerRef<'_>) -> Problems {
+    take_cf_content(<Problems as deserr::MergeWithError<Problems>>::merge(problems, found, location))
+}
+
+/// The rules about several fields.
+fn check<F: Fields>(input: &UserInput, problems: Option<Problems>, location: ValuePointerRef<'_>) -> Option<Problems> {
+    let is_set = |note: &Change<Note>| matches!(note, Change::Set(_));
+    let restricts = input.restricted_by_admin == Some(true);
+    let beside = "must come with restricted_by_admin: true";
+    let rules = [
+        (input.password_hash.is_some() && !input.password.is_keep(), "password_hash", "must not come with a password"),
+        (input.is_anonymous == Some(true) && !F::MAKES_ANONYMOUS, "is_anonymous", "must be false"),
+        (is_set(&input.restricted_by_admin_reason) && !restricts, "restricted_by_admin_reason", beside),
+        (is_set(&input.restricted_by_admin_private_details) && !restricts, "restricted_by_admin_private_details", beside),
+        (
+            input.oauth_providers.as_ref().is_some_and(|accounts| !AccountInput::are_distinct(accounts)),
+            "oauth_providers",
+            AccountInput::RULE,
+        ),
+    ];
+    rules.into_iter().filter(|(broken, ..)| *broken).fold(problems, |problems, (_, field, message)| {
+        let at = ValuePointerRef::Key { key: field, prev: &location };
+        Some(add(problems, ErrorKind::Unexpected { msg: message.to_owned() }, at))
+    })
+}
+
+impl<F: Fields> PartialSchema for UserBody<F> {
+    fn schema() -> RefOr<Schema> {
+        let mut schema = UserInput::schema();
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            object.properties.retain(|field, _| F::take(field));
+        }
+        schema
+    }
+}
+
+impl<F: Fields> ToSchema for UserBody<F> {
+    fn name() -> std::borrow::Cow<'static, str> {
+        F::NAME.into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        UserInput::schemas(schemas);
+    }
+}
+
+/// The body of a change of the current user, whose fields depend on who sends it.
+pub struct CurrentUserBody(Json);
+
+impl CurrentUserBody {
+    /// The change, by the fields of the access type.
+    pub fn read(self, level: Level) -> Result<UserInput, Problems> {
+        let input = match level {
+            Level::Client => deserr::deserialize::<UserBody<Own>, _, Problems>(self.0).map(|body| body.0),
+            Level::Server | Level::Admin => deserr::deserialize::<UserBody<Any>, _, Problems>(self.0).map(|body| body.0),
+        };
+        input.map_err(Problems::of_body)
+    }
+}
+
+impl<E: DeserializeError> Deserr<E> for CurrentUserBody {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        Json::deserialize_from_value(value, location).map(Self)
+    }
+}
+
+impl PartialSchema for CurrentUserBody {
+    fn schema() -> RefOr<Schema> {
+        UserBody::<Any>::schema()
+    }
+}
+
+impl ToSchema for CurrentUserBody {
+    fn name() -> std::borrow::Cow<'static, str> {
+        Any::NAME.into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        UserInput::schemas(schemas);
+    }
+}

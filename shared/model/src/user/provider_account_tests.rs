@@ -1,0 +1,83 @@
+//! Tests of [`crate::user::provider_account`].
+
+use crypto::password::hash::Hash;
+use jiff::Timestamp;
+use wire::entropy::Entropy;
+use wire::id::ProviderAccountId;
+
+use crate::email::Email;
+use crate::project::ProjectConfig;
+use crate::user::provider_account::{AccountPatch, Refused};
+use crate::user::{MAX_ACCOUNTS, ProviderAccount, User};
+
+fn account(account_id: &str) -> ProviderAccount {
+    ProviderAccount {
+        id: ProviderAccountId::from(Entropy::system().uuid()),
+        provider_id: "github".to_owned(),
+        account_id: account_id.to_owned(),
+        email: None,
+        allow_sign_in: true,
+        allow_connected_accounts: true,
+    }
+}
+
+fn user() -> User {
+    User::new(&Entropy::system(), Timestamp::UNIX_EPOCH)
+}
+
+#[test]
+fn an_account_is_a_user_s_once_and_only_so_many() {
+    let mut user = user();
+    for number in 0..MAX_ACCOUNTS {
+        assert_eq!(user.add_account(account(&number.to_string())), Ok(()));
+    }
+    assert_eq!(user.add_account(account("0")), Err(Refused::Duplicate));
+    assert_eq!(user.add_account(account("new")), Err(Refused::TooMany));
+    let first = user.provider_accounts[0].id;
+    let taken = AccountPatch { account_id: Some("1".to_owned()), ..AccountPatch::default() };
+    assert_eq!(user.change_account(first, taken), Err(Refused::Duplicate));
+    let same = AccountPatch { account_id: Some("0".to_owned()), allow_sign_in: Some(false), ..AccountPatch::default() };
+    assert_eq!(user.change_account(first, same), Ok(()));
+    assert_eq!(user.provider_account(first).map(|account| account.allow_sign_in), Some(false));
+    assert_eq!((user.remove_account(first), user.remove_account(first)), (Ok(()), Err(Refused::NotFound)));
+}
+
+/// What a user has who signs in so, if the project lets it.
+fn ways() -> [(&'static str, User, ProjectConfig); 2] {
+    let email = Email::parse("ada@example.com").expect("valid");
+    let mut with_password = user();
+    with_password.add_primary_email(&Entropy::system(), email.clone(), true);
+    with_password.password = Hash::import_bcrypt("$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy");
+    let mut with_code = user();
+    with_code.add_primary_email(&Entropy::system(), email, true);
+    with_code.otp_enabled = true;
+    let passwords = ProjectConfig { credential_enabled: true, magic_link_enabled: false, ..ProjectConfig::default() };
+    let codes = ProjectConfig { credential_enabled: false, magic_link_enabled: true, ..ProjectConfig::default() };
+    [("password", with_password, passwords), ("code", with_code, codes)]
+}
+
+#[test]
+fn a_way_to_sign_in_is_one_that_the_project_has_and_the_user_can_use() {
+    let none = ProjectConfig { credential_enabled: false, magic_link_enabled: false, ..ProjectConfig::default() };
+    for (way, mut user, config) in ways() {
+        assert!(user.has_way_to_sign_in(&config), "{way}");
+        assert!(!user.has_way_to_sign_in(&none), "{way}");
+        for channel in &mut user.channels {
+            channel.used_for_auth = false;
+        }
+        assert!(!user.has_way_to_sign_in(&config), "{way}, but no address that signs in");
+    }
+    let mut with_account = user();
+    with_account.provider_accounts.push(account("1"));
+    assert!(!with_account.has_way_to_sign_in(&ProjectConfig::default()), "the project has no such provider");
+}
+
+#[test]
+fn who_has_no_way_to_sign_in_loses_none() {
+    let config = ProjectConfig::default();
+    let (mut before, after) = (user(), user());
+    before.provider_accounts.push(account("of a provider that is gone"));
+    assert_eq!(after.keeps_way_to_sign_in(&before, &config), Ok(()));
+    let (_, able, config) = ways().into_iter().next().expect("two");
+    assert_eq!(after.keeps_way_to_sign_in(&able, &config), Err(Refused::LastWay));
+}

@@ -1,0 +1,107 @@
+//! Values of a user's fields, as requests give them.
+
+use std::collections::HashSet;
+
+use crypto::password::hash::Hash;
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use utoipa::ToSchema;
+use wire::id::ProviderAccountId;
+use wire::problem::rejected;
+
+use crate::email::Email;
+use crate::text::line;
+use crate::user::provider_account::is_account_id;
+use crate::user::{MAX_ACCOUNTS, ProviderAccount};
+
+/// Longest note about a restriction, in characters.
+const MAX_NOTE: usize = 4096;
+
+/// A name of at most 256 characters; none when it is empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisplayName(pub Option<String>);
+
+/// A note about a restriction: at most 4096 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note(pub String);
+
+/// ISO 3166-1 alpha-2, in upper case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountryCode(pub String);
+
+/// A password hash of another system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedHash(pub Hash);
+
+/// The value `false`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct False;
+
+/// An account at a provider that signs the user in.
+#[derive(Debug, Clone, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct AccountInput {
+    /// Id of a provider of the project.
+    pub id: String,
+    /// The user's id there.
+    pub account_id: String,
+    #[deserr(default)]
+    pub email: Option<Email>,
+}
+
+impl AccountInput {
+    pub(crate) const RULE: &str = "must be at most 20 accounts, each once, with ids of 1 to 512 bytes";
+
+    pub(crate) fn are_distinct(accounts: &[Self]) -> bool {
+        let mut seen = HashSet::new();
+        let is_new = |account: &Self| is_account_id(&account.account_id) && seen.insert((account.id.clone(), account.account_id.clone()));
+        accounts.len() <= MAX_ACCOUNTS && accounts.iter().all(is_new)
+    }
+
+    pub fn account(&self, id: ProviderAccountId) -> ProviderAccount {
+        ProviderAccount {
+            id,
+            provider_id: self.id.clone(),
+            account_id: self.account_id.clone(),
+            email: self.email.clone(),
+            allow_sign_in: true,
+            allow_connected_accounts: true,
+        }
+    }
+}
+
+impl<E: DeserializeError> Deserr<E> for DisplayName {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?;
+        line::check(&text, line::OPTIONAL_NAME).map_err(|error| rejected(&error, location))?;
+        Ok(Self((!text.trim().is_empty()).then_some(text)))
+    }
+}
+
+/// Reads a value from a text.
+macro_rules! from_text {
+    ($name:ident, $message:expr, $read:expr) => {
+        impl<E: DeserializeError> Deserr<E> for $name {
+            fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+                let read: fn(String) -> Option<Self> = $read;
+                read(String::deserialize_from_value(value, location)?).ok_or_else(|| rejected($message, location))
+            }
+        }
+    };
+}
+
+from_text!(Note, "must have at most 4096 characters", |text| (text.chars().count() <= MAX_NOTE).then_some(Self(text)));
+
+from_text!(CountryCode, "must be two letters of ISO 3166-1", |text| {
+    let is_code = text.len() == 2 && text.chars().all(|letter| letter.is_ascii_alphabetic());
+    is_code.then(|| Self(text.to_ascii_uppercase()))
+});
+
+from_text!(ImportedHash, "must be a bcrypt hash ($2a$, $2b$ or $2y$) of a cost from 4 to 12", |text| {
+    Hash::import_bcrypt(&text).map(Self)
+});
+
+impl<E: DeserializeError> Deserr<E> for False {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        if bool::deserialize_from_value(value, location)? { Err(rejected("must be false", location)) } else { Ok(Self) }
+    }
+}

@@ -1,0 +1,232 @@
+//! Requests to providers. A project's administrator names issuers, so where a request goes is not ours to trust: no redirects, no
+//! proxies, two seconds, bounded answers, and public addresses alone ([`public_address`]).
+
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::OnceLock;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::Name;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use serde_json::Value;
+use settings::Settings;
+use tower::Service;
+use url::{Host, Url};
+
+use crate::public_address::{self, NotPublic, is_public};
+use crate::tls;
+
+/// How long a call may take, from the name's resolution to the last byte.
+const BUDGET: Duration = Duration::from_secs(2);
+/// Longest answer that is read, in bytes; a key set of ten RSA keys has about 5 KB.
+const MAX_ANSWER: usize = 256 * 1024;
+
+/// Why a provider gave no answer that can be used. The texts are for the log.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Fault {
+    /// It cannot be reached, took too long, or says itself that it has a problem.
+    #[error("the provider is unavailable: {0}")]
+    Unavailable(String),
+    /// It refused the request.
+    #[error("the provider refused the request: {0}")]
+    Refused(String),
+    /// Its answer is not what its protocol says.
+    #[error("the provider's answer makes no sense: {0}")]
+    Senseless(String),
+    /// The address may not be called from here.
+    #[error("{0} is not a public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows it")]
+    Private(String),
+}
+
+/// A client for providers.
+#[derive(Clone, Copy)]
+pub struct Outgoing<'a> {
+    /// Whether loopback, private and link-local addresses, and plain HTTP, may be called.
+    allow_private: bool,
+    /// What answers in place of every `https` host.
+    stand_in: Option<&'a str>,
+}
+
+impl<'a> Outgoing<'a> {
+    pub fn new(settings: &'a Settings) -> Self {
+        Self { allow_private: settings.allow_private_issuers, stand_in: settings.provider_stand_in.as_deref() }
+    }
+
+    /// Where an endpoint is: there, or at what stands in for it.
+    pub fn place(self, endpoint: &str) -> Cow<'_, str> {
+        match self.stand_in.zip(endpoint.strip_prefix("https://")) {
+            Some((base, rest)) => Cow::Owned(format!("{base}/{rest}")),
+            None => Cow::Borrowed(endpoint),
+        }
+    }
+
+    /// Reads a JSON document.
+    pub async fn get(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Value, Fault> {
+        let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
+        let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;
+        let (status, body) = self.send(Method::GET, url, bearer.into_iter().chain(header), Bytes::new()).await?;
+        if status.is_success() { Ok(body) } else { Err(Fault::Refused(format!("{status}"))) }
+    }
+
+    /// Posts a form, and gives the JSON answer with whether the provider took it.
+    pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(bool, Value), Fault> {
+        let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        let login = basic.map(|(id, secret)| {
+            // RFC 6749 §2.3.1: both are form-encoded before they are put together.
+            let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+            (AUTHORIZATION, format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(id), encode(secret)))))
+        });
+        let headers = [(CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned())].into_iter().chain(login);
+        let (status, body) = self.send(Method::POST, url, headers, body.into()).await?;
+        Ok((status.is_success(), body))
+    }
+
+    async fn send(
+        self,
+        method: Method,
+        url: &str,
+        headers: impl IntoIterator<Item = (HeaderName, String)>,
+        body: Bytes,
+    ) -> Result<(StatusCode, Value), Fault> {
+        let (uri, client) = (self.check(url)?.as_str().to_owned(), self.client());
+        let mut request = Request::builder().method(method).uri(uri).body(Full::new(body)).map_err(unsendable)?;
+        request.headers_mut().insert(USER_AGENT, HeaderValue::from_static("gatelet"));
+        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
+        for (name, value) in headers {
+            let mut value = HeaderValue::try_from(value).map_err(unsendable)?;
+            value.set_sensitive(name == AUTHORIZATION);
+            request.headers_mut().insert(name, value);
+        }
+        let late = |_| Fault::Unavailable(format!("no answer within {} s", BUDGET.as_secs()));
+        tokio::time::timeout(BUDGET, exchange(client, request)).await.map_err(late)?
+    }
+
+    /// A URL that may be called, as far as the URL tells.
+    fn check(self, text: &str) -> Result<Url, Fault> {
+        let url = Url::parse(&self.place(text)).map_err(|_| Fault::Senseless("an endpoint is not a URL".to_owned()))?;
+        let address = match url.host() {
+            Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
+            Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
+            Some(Host::Domain(_)) => None,
+            None => return Err(Fault::Senseless("an endpoint has no host".to_owned())),
+        };
+        let is_fit = self.allow_private || (url.scheme() == "https" && address.is_none_or(is_public));
+        if is_fit && matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(Fault::Private(text.to_owned())) }
+    }
+
+    fn client(self) -> &'static Client {
+        static CLIENTS: [OnceLock<Client>; 2] = [OnceLock::new(), OnceLock::new()];
+        CLIENTS[usize::from(self.allow_private)].get_or_init(|| client(self.allow_private))
+    }
+}
+
+type Client = legacy::Client<HttpsConnector<HttpConnector<PublicResolver>>, Full<Bytes>>;
+
+fn client(allow_private: bool) -> Client {
+    let mut tcp = HttpConnector::new_with_resolver(PublicResolver { allow_private });
+    tcp.enforce_http(false);
+    let tls = tls::client(tls::public_roots());
+    let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
+    legacy::Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)
+}
+
+async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<(StatusCode, Value), Fault> {
+    let response = client.request(request).await.map_err(|error| unavailable(&error))?;
+    let status = response.status();
+    if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+        return Err(Fault::Unavailable(format!("{status}")));
+    }
+    let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await.map_err(|error| match error.downcast_ref() {
+        Some(LengthLimitError { .. }) => Fault::Senseless(format!("more than {MAX_ANSWER} bytes")),
+        None => unavailable(&*error),
+    })?;
+    let body = body.to_bytes();
+    let body = serde_json::from_slice(&body).map_err(|_| Fault::Senseless(format!("{status} without JSON")))?;
+    Ok((status, body))
+}
+
+/// What a provider's settings or tokens make of a request cannot be sent.
+fn unsendable(error: impl Into<http::Error>) -> Fault {
+    Fault::Senseless(error.into().to_string())
+}
+
+/// The whole chain of causes.
+fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if let Some(NotPublic(host)) = cause.downcast_ref() {
+            return Fault::Private(host.clone());
+        }
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    Fault::Unavailable(text)
+}
+
+/// Resolves names to addresses that may be called.
+#[derive(Debug, Clone, Copy)]
+struct PublicResolver {
+    allow_private: bool,
+}
+
+impl Service<Name> for PublicResolver {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = Box<dyn StdError + Send + Sync>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let allow_private = self.allow_private;
+        Box::pin(async move { Ok(public_address::resolve(name.as_str(), 0, allow_private).await?.into_iter()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outgoing(allow_private: bool) -> Outgoing<'static> {
+        Outgoing { allow_private, stand_in: None }
+    }
+
+    #[test]
+    fn a_url_that_leads_inside_is_refused_before_a_request() {
+        let outside = outgoing(false);
+        for url in [
+            "http://issuer.example/x",
+            "https://127.0.0.1/x",
+            "https://2130706433/",
+            "https://0x7f.1/",
+            "https://[::1]/",
+            "https://169.254.169.254/latest",
+            "file:///etc/passwd",
+            "ftp://issuer.example/",
+        ] {
+            assert!(outside.check(url).is_err(), "{url}");
+        }
+        assert!(outside.check("https://issuer.example/x").is_ok());
+        assert!(outgoing(true).check("http://127.0.0.1:3000/x").is_ok() && outgoing(true).check("file:///x").is_err());
+    }
+
+    #[tokio::test]
+    async fn a_name_that_resolves_to_this_machine_is_not_called() {
+        let fault = outgoing(false).get("https://localhost/x", None, None).await.expect_err("localhost is not public");
+        assert!(matches!(fault, Fault::Private(_)), "{fault}");
+    }
+}

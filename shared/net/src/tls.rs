@@ -1,0 +1,39 @@
+//! TLS of what the service asks: AWS, OAuth providers, mail servers. rustls on ring, and never another stack beside it.
+
+use std::fs;
+use std::sync::Arc;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use wire::environment::{Error, variable};
+
+/// A client, without a certificate of its own, that trusts these.
+#[expect(clippy::expect_used, reason = "ring has cipher suites for the versions that rustls thinks safe")]
+pub fn client(roots: RootCertStore) -> ClientConfig {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    config.expect("ring speaks TLS 1.2 and 1.3").with_root_certificates(roots).with_no_client_auth()
+}
+
+/// The certificates that Mozilla's programs trust, which weigh a thirtieth of a function.
+pub fn public_roots() -> RootCertStore {
+    RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
+}
+
+/// Trusts certificates (PEM).
+pub fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let certificate = certificate.map_err(|_| Error::InvalidCertificates)?;
+        roots.add(certificate).map_err(|_| Error::InvalidCertificates)?;
+    }
+    Ok(())
+}
+
+/// Trusts the certificates (PEM) of the file that `SSL_CERT_FILE` names.
+pub fn trust_operator(roots: &mut RootCertStore) -> Result<(), Error> {
+    match variable("SSL_CERT_FILE") {
+        Some(path) => trust(roots, &fs::read(path).map_err(|_| Error::InvalidCertificates)?),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,187 @@
+//! The second half of a flow: a provider's code becomes its tokens (RFC 6749 §4.1.3), and these an account.
+
+use crypto::seal::{self, Sealer};
+use jiff::{SignedDuration, Timestamp};
+use model::project::{OAuthProvider, Project, secret_owner};
+use model::provider::catalog::{self, Api, ClientAuth, Identity, TENANT};
+use model::provider::profile::{Fields, Profile};
+use net::outgoing::{Fault, Outgoing};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value;
+use wire::clock::after;
+
+use crate::id_token::{self, Expected};
+use crate::metadata;
+
+/// A provider with everything that a call to it takes.
+pub struct Peer<'a> {
+    outgoing: Outgoing<'a>,
+    provider: &'a OAuthProvider,
+    client_secret: SecretString,
+    now: Timestamp,
+}
+
+/// What a provider gives for a code or a refresh token (RFC 6749 §5.1).
+pub struct Tokens {
+    pub access_token: SecretString,
+    pub refresh_token: Option<SecretString>,
+    pub id_token: Option<SecretString>,
+    /// When the access token ends, if the provider says so.
+    pub expires_at: Option<Timestamp>,
+    /// The scopes it is good for, when they are others than those that were asked for.
+    pub scope: Option<String>,
+}
+
+/// The code of a flow, with what proves that the flow is ours.
+pub struct Grant<'a> {
+    pub code: &'a str,
+    /// Our PKCE verifier (RFC 7636 §4.5).
+    pub verifier: &'a SecretString,
+    pub callback: &'a str,
+    pub nonce: &'a str,
+    /// Whether the answer named its issuer.
+    pub names_issuer: bool,
+}
+
+/// Where a provider's endpoints are.
+struct Endpoints {
+    names_issuer: bool,
+    token: String,
+    client_auth: ClientAuth,
+    source: Source,
+}
+
+enum Source {
+    IdToken { issuer: String, jwks_uri: String, userinfo: Option<String> },
+    Api(Api),
+}
+
+impl<'a> Peer<'a> {
+    /// Opens the project's secret at the provider.
+    pub fn new(
+        outgoing: Outgoing<'a>,
+        sealer: &Sealer,
+        project: &Project,
+        provider: &'a OAuthProvider,
+        now: Timestamp,
+    ) -> Result<Self, seal::Error> {
+        let owner = secret_owner(project.id.as_str(), &provider.id);
+        let client_secret = sealer.open(&owner, &provider.client_secret)?;
+        Ok(Self { outgoing, provider, client_secret, now })
+    }
+
+    async fn endpoints(&self) -> Result<Endpoints, Fault> {
+        let Some(known) = catalog::find(&self.provider.id) else {
+            let issuer = self.provider.issuer.as_deref().unwrap_or_default();
+            let found = metadata::discover(self.outgoing, issuer, self.now).await?;
+            let (client_auth, names_issuer) = (found.client_auth(), found.authorization_response_iss_parameter_supported);
+            let source = Source::IdToken { issuer: found.issuer, jwks_uri: found.jwks_uri, userinfo: found.userinfo_endpoint };
+            return Ok(Endpoints { names_issuer, token: found.token_endpoint, client_auth, source });
+        };
+        let tenant = self.provider.microsoft_tenant_id.as_deref().unwrap_or("common");
+        let source = match known.identity {
+            Identity::IdToken { issuer, jwks_uri } => {
+                Source::IdToken { issuer: issuer.to_owned(), jwks_uri: jwks_uri.to_owned(), userinfo: None }
+            }
+            Identity::Api(api) => Source::Api(api),
+        };
+        Ok(Endpoints { names_issuer: false, token: known.token_endpoint.replace(TENANT, tenant), client_auth: known.client_auth, source })
+    }
+
+    /// Exchanges a code, and reads the account that it belongs to.
+    pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), Fault> {
+        let endpoints = self.endpoints().await?;
+        if endpoints.names_issuer && !grant.names_issuer {
+            // RFC 9207 §2.4: an answer without the name may be one of a mix-up.
+            return Err(Fault::Refused("the answer does not name its issuer".to_owned()));
+        }
+        let form = [
+            ("grant_type", "authorization_code"),
+            ("code", grant.code),
+            ("redirect_uri", grant.callback),
+            ("code_verifier", grant.verifier.expose_secret()),
+        ];
+        let tokens = self.tokens(&endpoints, &form).await?;
+        let profile = self.profile(&endpoints.source, &tokens, grant.nonce).await?;
+        Ok((tokens, profile))
+    }
+
+    /// A new access token of the provider (RFC 6749 §6).
+    pub async fn refresh(&self, refresh_token: &SecretString) -> Result<Tokens, Fault> {
+        let endpoints = self.endpoints().await?;
+        self.tokens(&endpoints, &[("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())]).await
+    }
+
+    async fn tokens(&self, endpoints: &Endpoints, form: &[(&str, &str)]) -> Result<Tokens, Fault> {
+        let (id, secret) = (self.provider.client_id.as_str(), self.client_secret.expose_secret());
+        let mut form = form.to_vec();
+        let basic = match endpoints.client_auth {
+            ClientAuth::Basic => Some((id, secret)),
+            ClientAuth::Body => {
+                form.extend([("client_id", id), ("client_secret", secret)]);
+                None
+            }
+        };
+        let (taken, answer) = self.outgoing.post(&endpoints.token, &form, basic).await?;
+        // GitHub answers a refusal with 200.
+        if let Some(error) = answer["error"].as_str() {
+            return Err(Fault::Refused(error.chars().take(100).collect()));
+        }
+        if !taken {
+            return Err(Fault::Refused("without a reason".to_owned()));
+        }
+        Tokens::read(&answer, self.now)
+    }
+
+    async fn profile(&self, source: &Source, tokens: &Tokens, nonce: &str) -> Result<Profile, Fault> {
+        let bearer = tokens.access_token.expose_secret();
+        let senseless = |error: model::provider::profile::NoAccount| Fault::Senseless(error.to_string());
+        match source {
+            Source::IdToken { issuer, jwks_uri, userinfo } => {
+                let token = tokens.id_token.as_ref().ok_or_else(|| Fault::Senseless("there is no ID token".to_owned()))?;
+                let expected = Expected { issuer, jwks_uri, client_id: &self.provider.client_id, nonce };
+                let claims = id_token::verify(self.outgoing, token.expose_secret(), &expected, self.now).await?;
+                let profile = Fields::OPENID.read(&claims).map_err(senseless)?;
+                match userinfo {
+                    Some(endpoint) if profile.email.is_none() => {
+                        let more = Fields::OPENID.read(&self.outgoing.get(endpoint, Some(bearer), None).await?).map_err(senseless)?;
+                        // OpenID Connect Core §5.3.2: or it is the account of somebody else.
+                        if more.account_id == profile.account_id {
+                            Ok(more)
+                        } else {
+                            Err(Fault::Senseless("userinfo is of another account".to_owned()))
+                        }
+                    }
+                    _ => Ok(profile),
+                }
+            }
+            Source::Api(api) => {
+                let header = api.client_id_header.map(|name| (name, self.provider.client_id.as_str()));
+                let mut profile = api.fields.read(&self.outgoing.get(api.url, Some(bearer), header).await?).map_err(senseless)?;
+                if let Some((url, addresses)) = api.addresses
+                    && let Some((email, verified)) = addresses.primary(&self.outgoing.get(url, Some(bearer), None).await?)
+                {
+                    (profile.email, profile.email_verified) = (Some(email), verified);
+                }
+                Ok(profile)
+            }
+        }
+    }
+}
+
+impl Tokens {
+    fn read(answer: &Value, now: Timestamp) -> Result<Self, Fault> {
+        let secret = |name: &str| answer[name].as_str().filter(|text| !text.is_empty()).map(|text| SecretString::from(text.to_owned()));
+        // Some write the number as text.
+        let seconds = answer["expires_in"].as_i64().or_else(|| answer["expires_in"].as_str()?.parse().ok());
+        Ok(Self {
+            access_token: secret("access_token").ok_or_else(|| Fault::Senseless("there is no access token".to_owned()))?,
+            refresh_token: secret("refresh_token"),
+            id_token: secret("id_token"),
+            expires_at: seconds
+                .filter(|seconds| (0..=31_536_000).contains(seconds))
+                .map(|seconds| after(now, SignedDuration::from_secs(seconds))),
+            scope: answer["scope"].as_str().map(str::to_owned),
+        })
+    }
+}

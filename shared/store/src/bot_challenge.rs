@@ -1,0 +1,64 @@
+//! Usual rates, above which a project asks for a bot challenge, and challenges that were solved.
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | counter of a usual rate | as those of [limits](crate::limit) | `COUNT` | 2 units to read, 1 to count |
+//! | spent challenge | `B#<P>#<id>` | `SPENT` | 1 unit to spend |
+//!
+//! A usual rate decides what is suspicious and not what is allowed, so it is read before and counted beside what a request does. A
+//! challenge is spent by the one write that finds it unspent.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use model::bot_challenge::rate::Tally;
+use model::limit::Counter;
+use wire::id::ProjectId;
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::Key;
+use crate::limit::{Window, add, counted, counter_key, key_before};
+use crate::write::Write;
+
+/// How long a request may wait for its count. One that is not counted is a request less in a tally.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+impl Store {
+    /// How often those came whose counters these are, and the window of a limit that is to be counted afterwards. One round trip.
+    pub async fn tallies(
+        &self,
+        project: &ProjectId,
+        counters: Vec<Counter>,
+        limit: Option<Counter>,
+    ) -> Result<(Vec<Tally>, Option<Window>), Error> {
+        let keys = counters.iter().flat_map(|counter| [counter_key(project, counter), key_before(project, counter)]);
+        let items = self.get_many(keys.chain(limit.as_ref().map(|limit| key_before(project, limit)))).await?;
+        let window = limit.map(|limit| Window::after(counted(items.get(&key_before(project, &limit)).as_ref()), limit));
+        let tally = |counter: Counter| {
+            let of = |key: Key| counted(items.get(&key).as_ref());
+            Tally { before: of(key_before(project, &counter)), counted: of(counter_key(project, &counter)), counter }
+        };
+        Ok((counters.into_iter().map(tally).collect(), window))
+    }
+
+    /// Counts one request, as far as that works within half a second: a failure is logged and stops nobody.
+    pub async fn count_usual(&self, project: &ProjectId, tallies: &[Tally]) {
+        let counts = tallies.iter().filter(|tally| !tally.is_full()).map(|tally| self.write_unrecorded(add(project, &tally.counter)));
+        let Ok(counted) = tokio::time::timeout(PATIENCE, join_all(counts)).await else { return };
+        for error in counted.into_iter().filter_map(Result::err) {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a request is not counted");
+        }
+    }
+
+    /// Spends a challenge; `false` when it was spent before. `forgotten_at` is when it has expired for every instance's clock.
+    pub async fn spend_challenge(&self, project: &ProjectId, id: &str, forgotten_at: Timestamp) -> Result<bool, Error> {
+        let spend = Write::create(Key::new(format!("B#{project}#{id}"), "SPENT"), &true)?.expires(forgotten_at);
+        match self.write(spend).await {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}

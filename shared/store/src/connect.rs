@@ -1,0 +1,31 @@
+//! The store of a table, by the environment of a Lambda function or by whatever else carries its calls.
+
+use std::sync::Arc;
+
+use aws::connector::AwsHttp;
+use aws::{Client, Endpoint, Service};
+use aws_smithy_runtime_api::client::http::HttpConnector;
+use wire::entropy::Entropy;
+use wire::environment::{Error, required};
+
+use crate::client::Store;
+use crate::item::Items;
+use crate::retry::Patient;
+
+impl Store {
+    /// The table that the environment names.
+    pub fn from_env() -> Result<Self, Error> {
+        Self::connect(&required("GATELET_TABLE")?)
+    }
+
+    /// A table of the region and endpoint that the environment names.
+    pub fn connect(table: &str) -> Result<Self, Error> {
+        Ok(Self::at(Endpoint::from_env(Service::DynamoDb)?, AwsHttp::from_env()?, table, Entropy::system()))
+    }
+
+    /// A table at an endpoint. What its connector does not get done is tried again ([`crate::retry`]).
+    pub fn at(endpoint: Endpoint, http: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
+        let client = Client::new(endpoint, Patient::new(http, entropy.clone()));
+        Self { client, table: table.to_owned(), entropy, known: Arc::new(Items::default()) }
+    }
+}

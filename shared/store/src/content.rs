@@ -1,0 +1,248 @@
+//! The public content of the site. A publication replaces all of it in one transaction, and the reads of each collection are whole:
+//! site and apps are one item each; posts are as many as they need, and every item names the publication that it is of.
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | site, and how many items the posts have | `CONTENT` | `SITE` | 1 unit to read |
+//! | apps | `CONTENT` | `APPS` | 1 unit for each 4 KB, about 20 apps |
+//! | posts, newest first | `CONTENT` | `POSTS#<number>` | one Query; 1 unit for each 4 KB of all, about 10 posts |
+//!
+//! To publish costs 1 unit of reading and, as a transaction, 2 units of writing for each KB. The reads are one round trip (posts: one
+//! for each MB), and visitors' caches keep them rare. The version of a publication is the digest of its content: to publish the same
+//! content again changes nothing for a reader, and two people who do it at once do not disturb each other.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use crypto::digest::Digest;
+use model::content::{App, BlogPost, Content, Site};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, Key, entity, integer, number, string};
+use crate::write::Write;
+
+/// The partition of all of it, which no other item is in.
+pub const PARTITION: &str = "CONTENT";
+const POSTS: &str = "POSTS#";
+/// DynamoDB takes 400 KB an item and 4 MB a transaction; less leaves room for keys and for how it counts.
+const MAX_ITEM_BYTES: usize = 380_000;
+const MAX_TRANSACTION_BYTES: usize = 3_800_000;
+/// How often a reader or a publisher begins again that a publication got in the way of.
+const TRIES: u32 = 6;
+
+/// Which publication the posts are of, and the number of their items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Version {
+    digest: String,
+    post_items: usize,
+}
+
+impl Version {
+    fn of_item(item: &Item) -> Option<Self> {
+        let digest = item.get("version")?.as_s().ok()?.clone();
+        Some(Self { digest, post_items: number(item, "post_items")? })
+    }
+
+    fn mark(&self, write: Write) -> Write {
+        write.attribute("version", string(&self.digest)).attribute("post_items", integer(self.post_items))
+    }
+}
+
+impl Store {
+    /// The site; `None` before the first publication.
+    pub async fn site(&self) -> Result<Option<Site>, Error> {
+        self.get(&Key::new(PARTITION, "SITE")).await?.map(entity).transpose()
+    }
+
+    /// All visible apps, in their order.
+    pub async fn apps(&self) -> Result<Vec<App>, Error> {
+        Ok(self.get(&Key::new(PARTITION, "APPS")).await?.map(entity).transpose()?.unwrap_or_default())
+    }
+
+    /// All posts, newest first. Reads again when a publication changes them on the way.
+    pub async fn blog_posts(&self) -> Result<Vec<BlogPost>, Error> {
+        let mut wait = Duration::from_millis(5);
+        for _ in 0..TRIES {
+            let items = self.post_items().await?;
+            if are_of_one_publication(&items) {
+                let pages: Vec<Vec<BlogPost>> = items.into_iter().map(entity).collect::<Result<_, _>>()?;
+                return Ok(pages.into_iter().flatten().collect());
+            }
+            tokio::time::sleep(wait).await;
+            wait *= 2;
+        }
+        Err(Error::Unavailable("publications follow each other too fast".to_owned()))
+    }
+
+    /// Replaces everything that the site shows. [`Error::TooMuch`] when it does not fit in one transaction: then nothing changes.
+    pub async fn publish(&self, content: &Content) -> Result<(), Error> {
+        let mut wait = Duration::from_millis(5);
+        for _ in 0..TRIES {
+            let old = self.get(&Key::new(PARTITION, "SITE")).await?.as_ref().and_then(Version::of_item);
+            match self.transact(publication(content, old.as_ref())?).await {
+                Err(Error::Conflict(_)) => tokio::time::sleep(wait).await,
+                outcome => return outcome,
+            }
+            wait *= 2;
+        }
+        Err(Error::Unavailable("others publish at the same time".to_owned()))
+    }
+
+    async fn post_items(&self) -> Result<Vec<Item>, Error> {
+        let query = self.query().consistent_read(true);
+        let query = query.key_condition_expression("pk = :pk AND begins_with(sk, :posts)");
+        let query = query.expression_attribute_values(":pk", string(PARTITION)).expression_attribute_values(":posts", string(POSTS));
+        self.query_all(query).await
+    }
+}
+
+/// Whether these are all the items of the posts of one publication.
+fn are_of_one_publication(items: &[Item]) -> bool {
+    let Some(first) = items.first() else { return true };
+    let Some(version) = Version::of_item(first) else { return false };
+    items.len() == version.post_items && items.iter().all(|item| Version::of_item(item).as_ref() == Some(&version))
+}
+
+/// The writes of a publication that follows `old`, and happens only if nothing else does in between.
+fn publication(content: &Content, old: Option<&Version>) -> Result<Vec<Write>, Error> {
+    let pages = pages(&content.blog_posts)?;
+    check_size(content)?;
+    let version = Version { digest: digest(content, &pages)?, post_items: pages.len() };
+    let site = version.mark(Write::put(Key::new(PARTITION, "SITE"), &content.site)?);
+    let site = match old {
+        None => site.on("attribute_not_exists(pk)"),
+        Some(old) => site
+            .on("version = :version AND post_items = :post_items")
+            .value(":version", string(&old.digest))
+            .value(":post_items", integer(old.post_items)),
+    };
+    let mut writes = vec![site, version.mark(Write::put(Key::new(PARTITION, "APPS"), &content.apps)?)];
+    for (number, page) in pages.iter().enumerate() {
+        writes.push(version.mark(Write::put(page_key(number), page)?));
+    }
+    let stale = pages.len()..old.map_or(0, |old| old.post_items);
+    writes.extend(stale.map(|number| Write::delete(page_key(number))));
+    Ok(writes)
+}
+
+fn page_key(number: usize) -> Key {
+    Key::new(PARTITION, format!("{POSTS}{number:04}"))
+}
+
+/// The posts in as few items as hold them; no posts are no items.
+fn pages(posts: &[BlogPost]) -> Result<Vec<&[BlogPost]>, Error> {
+    let (mut pages, mut start, mut bytes) = (Vec::new(), 0, 0);
+    for (index, post) in posts.iter().enumerate() {
+        let size = size_of(post)?;
+        if size > MAX_ITEM_BYTES {
+            return Err(Error::TooMuch(format!("the post {}: {size} bytes, at most {MAX_ITEM_BYTES} fit", post.slug)));
+        }
+        if index > start && bytes + size > MAX_ITEM_BYTES {
+            pages.push(&posts[start..index]);
+            (start, bytes) = (index, 0);
+        }
+        bytes += size + 1;
+    }
+    if start < posts.len() {
+        pages.push(&posts[start..]);
+    }
+    Ok(pages)
+}
+
+fn check_size(content: &Content) -> Result<(), Error> {
+    let (site, apps, posts) = (size_of(&content.site)?, size_of(&content.apps)?, size_of(&content.blog_posts)?);
+    let total = site + apps + posts;
+    let too_much = |what: &str, bytes: usize, max: usize| Err(Error::TooMuch(format!("{what}: {bytes} bytes, at most {max} fit")));
+    if site > MAX_ITEM_BYTES {
+        return too_much("the site", site, MAX_ITEM_BYTES);
+    }
+    if apps > MAX_ITEM_BYTES {
+        return too_much("the apps", apps, MAX_ITEM_BYTES);
+    }
+    if total > MAX_TRANSACTION_BYTES {
+        return too_much("site, apps and posts together", total, MAX_TRANSACTION_BYTES);
+    }
+    Ok(())
+}
+
+fn size_of<T: serde::Serialize>(value: &T) -> Result<usize, Error> {
+    Ok(bytes(&serde_dynamo::to_attribute_value(value)?))
+}
+
+/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats); texts, lists and maps are all there is here.
+fn bytes(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) => text.len(),
+        AttributeValue::L(list) => 3 + list.iter().map(|value| 1 + bytes(value)).sum::<usize>(),
+        AttributeValue::M(map) => 3 + map.iter().map(|(name, value)| 1 + name.len() + bytes(value)).sum::<usize>(),
+        _ => 40,
+    }
+}
+
+/// The digest of the content and of how its posts are divided.
+fn digest(content: &Content, pages: &[&[BlogPost]]) -> Result<String, Error> {
+    let json = serde_json::to_vec(&(&content.site, &content.apps, pages)).map_err(|error| Error::Refused(error.to_string()))?;
+    Ok(Digest::of_bytes(&json).as_str().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn post(number: usize, excerpt: usize) -> BlogPost {
+        BlogPost {
+            slug: format!("post-{number}"),
+            title: format!("Post {number}"),
+            published_at: "2026-01-02T03:04:05Z".to_owned(),
+            excerpt: "x".repeat(excerpt),
+            url: format!("https://example.com/blog/post-{number}"),
+        }
+    }
+
+    fn content(posts: usize, excerpt: usize) -> Content {
+        Content {
+            site: Site::unpublished("https://example.com"),
+            apps: Vec::new(),
+            blog_posts: (0..posts).map(|number| post(number, excerpt)).collect(),
+        }
+    }
+
+    #[test]
+    fn posts_are_divided_in_order_and_no_item_is_too_large() {
+        let content = content(5000, 200);
+        let pages = pages(&content.blog_posts).unwrap();
+        assert!(pages.len() > 1);
+        assert_eq!(pages.concat(), content.blog_posts);
+        assert!(pages.iter().all(|page| size_of(page).unwrap() <= MAX_ITEM_BYTES + 3));
+    }
+
+    #[test]
+    fn the_items_of_posts_of_two_publications_fit_in_a_transaction() {
+        // Two neighbours are more than one item holds, so there are at most twice as many as the bytes alone need.
+        let most = 2 * MAX_TRANSACTION_BYTES.div_ceil(MAX_ITEM_BYTES);
+        assert!(2 + 2 * most <= 100);
+        let writes = publication(&content(1, 0), Some(&Version { digest: "old".to_owned(), post_items: most })).unwrap();
+        assert_eq!(writes.len(), 2 + most);
+    }
+
+    #[test]
+    fn more_than_a_transaction_takes_is_refused_with_its_size() {
+        let error = publication(&content(10_000, 800), None).unwrap_err();
+        assert!(error.to_string().contains("together"), "{error}");
+        let app = App { id: "a".repeat(400_000), display_name: String::new(), subtitle: String::new(), url: String::new() };
+        let error = publication(&Content { apps: vec![app], ..content(0, 0) }, None).unwrap_err();
+        assert!(error.to_string().contains("the apps"), "{error}");
+    }
+
+    #[test]
+    fn a_reader_notices_a_publication_on_its_way() {
+        let item =
+            |version: &str, items: usize| Item::from([("version".to_owned(), string(version)), ("post_items".to_owned(), integer(items))]);
+        assert!(are_of_one_publication(&[]));
+        assert!(are_of_one_publication(&[item("a", 2), item("a", 2)]));
+        assert!(!are_of_one_publication(&[item("a", 2), item("b", 2)]));
+        assert!(!are_of_one_publication(&[item("a", 2)]));
+        assert!(!are_of_one_publication(&[item("a", 1), item("a", 1)]));
+    }
+}

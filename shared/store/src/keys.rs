@@ -1,0 +1,23 @@
+//! Keys of items that are read with others: of projects, their API keys, and users.
+
+use crypto::digest::Digest;
+use secrecy::{ExposeSecret as _, SecretString};
+use wire::id::{ProjectId, UserId};
+
+use crate::item::Key;
+
+pub fn project_key(project: &ProjectId) -> Key {
+    Key::new(format!("P#{project}"), "PROJECT")
+}
+
+pub fn api_key_key(project: &ProjectId, key: &SecretString) -> Key {
+    key_key(project, &Digest::of(key.expose_secret()))
+}
+
+pub(crate) fn key_key(project: &ProjectId, digest: &Digest) -> Key {
+    Key::new(format!("P#{project}"), format!("KEY#{digest}"))
+}
+
+pub fn user_key(project: &ProjectId, id: UserId) -> Key {
+    Key::new(format!("U#{project}#{id}"), "USER")
+}

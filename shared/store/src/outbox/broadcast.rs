@@ -1,0 +1,141 @@
+//! Broadcasts: mails to more users than one transaction writes entries for.
+//!
+//! | item | pk | sk | |
+//! |---|---|---|---|
+//! | head | `B#<P>#<id>` | `HEAD` | the mail, and `next`: how many recipients have their entry; gsi2 as work that is due |
+//! | page | `B#<P>#<id>` | `PAGE#<n>` | up to [`PAGE`] recipients, 16 bytes each |
+//!
+//! A broadcast is written in one transaction, so it is accepted whole or not at all. A worker makes it entries of the outbox by one
+//! transaction after another, each of which also moves `next` on under the version of the head: whatever is tried twice or at once,
+//! each recipient gets one entry. The transaction of the last recipient of a page deletes the page, the last of all the head.
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use jiff::Timestamp;
+use model::outbox::{OutboxEntry, Recipients};
+use uuid::Uuid;
+use wire::id::{BroadcastId, EmailId, ProjectId, UserId};
+
+use crate::client::{MAX_WRITES, Store};
+use crate::error::Error;
+use crate::item::{Item, Key, entity, integer, number, string};
+use crate::outbox;
+use crate::outbox::work::{Waiting, in_lane};
+use crate::write::Write;
+
+/// Recipients of a page: 32 KB, so that taking up a broadcast again reads little.
+const PAGE: usize = 2000;
+/// How many recipients a broadcast may have: its head, its pages and the draft that it came from are one transaction.
+pub const MAX_RECIPIENTS: usize = PAGE * (MAX_WRITES - 2);
+/// Bytes of the entries of one transaction, of which DynamoDB takes 4 MB.
+const MAX_BYTES: usize = 3_000_000;
+
+/// A broadcast as far as it is expanded.
+#[derive(Debug)]
+pub struct BroadcastRow {
+    id: BroadcastId,
+    /// What each recipient's entry is made from.
+    mail: OutboxEntry,
+    total: usize,
+    next: usize,
+    version: u64,
+}
+
+pub(crate) fn partition(project: &ProjectId, id: BroadcastId) -> String {
+    format!("B#{project}#{id}")
+}
+
+fn head_key(project: &ProjectId, id: BroadcastId) -> Key {
+    Key::new(partition(project, id), "HEAD")
+}
+
+fn page_key(project: &ProjectId, id: BroadcastId, page: usize) -> Key {
+    Key::new(partition(project, id), format!("PAGE#{page:04}"))
+}
+
+/// How many entries like this one a transaction takes.
+pub fn entries_at_once(mail: &OutboxEntry) -> usize {
+    // One write moves the head on, and one deletes a page.
+    (MAX_BYTES / mail.bytes()).clamp(1, MAX_WRITES - 2)
+}
+
+/// The entry of one recipient.
+pub fn entry_for(mail: &OutboxEntry, id: EmailId, user_id: UserId) -> OutboxEntry {
+    OutboxEntry { id, to: Recipients::UserPrimaryEmail { user_id }, ..mail.clone() }
+}
+
+impl Store {
+    /// Writes a broadcast of `mail`, at most [`MAX_RECIPIENTS`]; its own recipients are ignored.
+    /// `other` is written with it.
+    pub async fn create_broadcast(
+        &self,
+        project: &ProjectId,
+        id: BroadcastId,
+        mail: &OutboxEntry,
+        to: &[UserId],
+        other: Option<Write>,
+    ) -> Result<(), Error> {
+        if to.len() > MAX_RECIPIENTS {
+            return Err(Error::TooMuch(format!("{} recipients", to.len())));
+        }
+        let Waiting { partition, position } = in_lane(mail.is_high_priority, id.uuid(), mail.created_at);
+        let head = Write::create(head_key(project, id), mail)?
+            .attribute("version", integer(1))
+            .attribute("total", integer(to.len()))
+            .attribute("next", integer(0))
+            .attribute("gsi2pk", string(partition))
+            .attribute("gsi2sk", string(position));
+        let mut writes = vec![head];
+        for (number, users) in to.chunks(PAGE).enumerate() {
+            let bytes: Vec<u8> = users.iter().flat_map(|user| user.uuid().into_bytes()).collect();
+            let page = Write::create(page_key(project, id, number), &users.len())?;
+            writes.push(page.attribute("users", AttributeValue::B(Blob::new(bytes))));
+        }
+        self.transact(writes.into_iter().chain(other)).await
+    }
+
+    pub async fn broadcast(&self, project: &ProjectId, id: BroadcastId) -> Result<Option<BroadcastRow>, Error> {
+        let Some(item) = self.get(&head_key(project, id)).await? else { return Ok(None) };
+        let count = |name| number(&item, name).unwrap_or_default();
+        let (total, next, version) = (count("total"), count("next"), number(&item, "version").unwrap_or_default());
+        Ok(Some(BroadcastRow { id, total, next, version, mail: entity(item)? }))
+    }
+
+    /// Makes the next recipients' entries, and gives how many; `Conflict` when another worker was faster.
+    pub async fn expand_broadcast(&self, project: &ProjectId, row: &BroadcastRow, now: Timestamp) -> Result<usize, Error> {
+        let page = page_key(project, row.id, row.next / PAGE);
+        let users = self.get(&page).await?.as_ref().and_then(users_of).unwrap_or_default();
+        let count = users.len().saturating_sub(row.next % PAGE).min(entries_at_once(&row.mail));
+        if count == 0 {
+            return Err(Error::Refused(format!("the page {} of a broadcast is not there", page.sk)));
+        }
+        let next = row.next + count;
+        let mut writes = vec![row.moved_on(project, next)];
+        if next.is_multiple_of(PAGE) || next >= row.total {
+            writes.push(Write::delete(page));
+        }
+        for user in &users[row.next % PAGE..][..count] {
+            let entry = entry_for(&row.mail, EmailId::from(self.entropy.uuid()), *user);
+            writes.push(outbox::create(project, &OutboxEntry { updated_at: now, ..entry })?);
+        }
+        self.transact(writes).await.map(|()| count)
+    }
+}
+
+impl BroadcastRow {
+    fn moved_on(&self, project: &ProjectId, next: usize) -> Write {
+        let key = head_key(project, self.id);
+        let write = if next >= self.total {
+            Write::delete(key)
+        } else {
+            let update = Write::update(key, "SET #next = :next, version = :new").name("#next", "next");
+            update.value(":next", integer(next)).value(":new", integer(self.version + 1))
+        };
+        write.on("version = :old").value(":old", integer(self.version))
+    }
+}
+
+fn users_of(page: &Item) -> Option<Vec<UserId>> {
+    let bytes = page.get("users")?.as_b().ok()?.as_ref();
+    Some(bytes.chunks_exact(16).filter_map(|id| Uuid::from_slice(id).ok().map(UserId::from)).collect())
+}

@@ -1,0 +1,104 @@
+//! Counters of what became of a project's mails.
+//!
+//! | item | pk | sk | attributes |
+//! |---|---|---|---|
+//! | counter | `D#<P>#<shard>` | `HOUR#<hour>` | `s07`: sent in minute 7 of the hour, `b07` bounced, `m07` marked as spam |
+//!
+//! A counter is raised in the transaction that moves the entries ([`crate::outbox::moves`]), so each fate of a mail is counted once,
+//! whatever is tried again. That is two write units more for the mails of a transaction, and makes that one write of an entry twice as
+//! dear. Transactions on one item get in each other's way, so a project's are spread over [`COUNT_SHARDS`] items; reading a month is a query of each at once: 720 items at most, half a unit for each 4 KB, so half a unit for
+//! a project that sends little and some 50 for each shard of one that sends every minute.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::try_join_all;
+use jiff::Timestamp;
+use model::outbox::delivery::{DeliveryCounts, Fate, MONTH, minute};
+use wire::id::ProjectId;
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, Key, integer, string};
+use crate::outbox::transition::OutboxMove;
+use crate::table;
+use crate::write::Write;
+
+/// Over how many items the mails of an hour are spread.
+pub const COUNT_SHARDS: u8 = 4;
+/// Minutes of an item.
+const HOUR: i64 = 60;
+
+pub(crate) fn partition(project: &ProjectId, shard: u8) -> String {
+    format!("D#{project}#{shard}")
+}
+
+fn position(minute: i64) -> String {
+    format!("HOUR#{:09}", minute.div_euclid(HOUR))
+}
+
+fn letter(fate: Fate) -> char {
+    match fate {
+        Fate::Sent => 's',
+        Fate::Bounced => 'b',
+        Fate::MarkedAsSpam => 'm',
+    }
+}
+
+/// Counts what became of the mails of some moves, each in its item.
+pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
+    let mut items: BTreeMap<(&ProjectId, u8, i64), BTreeMap<char, u32>> = BTreeMap::new();
+    for OutboxMove { row, next } in moves {
+        let (shard, minute) = (next.id.uuid().as_bytes()[14] % COUNT_SHARDS, minute(next.updated_at));
+        for fate in next.fates_since(&row.entry) {
+            *items.entry((&row.project, shard, minute)).or_default().entry(letter(fate)).or_default() += 1;
+        }
+    }
+    items.into_iter().map(|((project, shard, minute), fates)| count(project, shard, minute, &fates)).collect()
+}
+
+fn count(project: &ProjectId, shard: u8, minute: i64, fates: &BTreeMap<char, u32>) -> Write {
+    let counters: Vec<String> = fates.keys().map(|letter| format!("{letter}{:02} :{letter}", minute.rem_euclid(HOUR))).collect();
+    let forgotten = (minute + MONTH + HOUR) * 60;
+    let key = Key::new(partition(project, shard), position(minute));
+    let write = Write::update(key, format!("SET #ttl = :ttl ADD {}", counters.join(", ")));
+    let write = write.name("#ttl", table::TTL).value(":ttl", integer(forgotten));
+    fates.iter().fold(write, |write, (letter, count)| write.value(&format!(":{letter}"), integer(count)))
+}
+
+/// The counts of an item, by their minutes.
+fn counts(item: &Item) -> impl Iterator<Item = (i64, Fate, u64)> + '_ {
+    let hour: Option<i64> = item.get("sk").and_then(|sk| sk.as_s().ok()?.strip_prefix("HOUR#")?.parse().ok());
+    item.iter().filter_map(move |(name, value)| {
+        let (letter, minute) = name.split_at_checked(1)?;
+        let fate = match letter {
+            "s" => Fate::Sent,
+            "b" => Fate::Bounced,
+            "m" => Fate::MarkedAsSpam,
+            _ => return None,
+        };
+        Some((hour? * HOUR + minute.parse::<i64>().ok()?, fate, value.as_n().ok()?.parse().ok()?))
+    })
+}
+
+impl Store {
+    /// What became of a project's mails in the last month, by the minute.
+    pub async fn deliveries(&self, project: &ProjectId, now: Timestamp) -> Result<BTreeMap<i64, DeliveryCounts>, Error> {
+        let shards = (0..COUNT_SHARDS).map(|shard| self.deliveries_of_shard(project, shard, now));
+        let mut by_minute: BTreeMap<i64, DeliveryCounts> = BTreeMap::new();
+        for item in try_join_all(shards).await?.iter().flatten() {
+            for (minute, fate, count) in counts(item) {
+                by_minute.entry(minute).or_default().add(fate, count);
+            }
+        }
+        Ok(by_minute)
+    }
+
+    async fn deliveries_of_shard(&self, project: &ProjectId, shard: u8, now: Timestamp) -> Result<Vec<Item>, Error> {
+        let query = self
+            .query()
+            .key_condition_expression("pk = :pk AND sk >= :first")
+            .expression_attribute_values(":pk", string(partition(project, shard)))
+            .expression_attribute_values(":first", string(position(minute(now) - MONTH)));
+        self.query_all(query).await
+    }
+}

@@ -1,0 +1,130 @@
+//! The list of a project's outbox, newest first.
+//!
+//! The list has one partition of `gsi1` for each month. A page costs half a unit for each 4 KB that is passed over, and is eventually
+//! consistent, as every index. One request reads at most [`QUERIES`] times and [`MAX_READ`] entries, so that a search for what few
+//! entries are gives short pages, each with the position to go on from, instead of taking longer the more mails there are.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use model::outbox::OutboxEntry;
+use wire::id::ProjectId;
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, entity, string};
+use crate::outbox::{month_partition, unreadable};
+
+/// How often the index is read for one page; each month is a read at least.
+const QUERIES: usize = 24;
+/// How many entries are looked at for one page.
+const MAX_READ: usize = 1000;
+/// A page ends early at this size of its entries, as an answer has at most 6 MB on Lambda.
+const MAX_BYTES: usize = 3 << 20;
+
+/// A place in the list of entries: the month, and where in it a page begins.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct ListPosition {
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    month: Timestamp,
+    /// Behind this one.
+    after: String,
+}
+
+/// What a page is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct OutboxListing<'a> {
+    pub start: Option<&'a ListPosition>,
+    /// No entry is of a month before this time's.
+    pub oldest: Timestamp,
+    pub limit: usize,
+    /// How many entries are read at once.
+    pub read: usize,
+    pub now: Timestamp,
+}
+
+/// A page, with the position of the next one.
+#[derive(Debug, Default)]
+pub struct OutboxPage {
+    pub entries: Vec<OutboxEntry>,
+    pub next: Option<ListPosition>,
+    bytes: usize,
+}
+
+impl OutboxPage {
+    fn is_full(&self, limit: usize) -> bool {
+        self.entries.len() >= limit || self.bytes > MAX_BYTES
+    }
+
+    fn push(&mut self, entry: OutboxEntry) {
+        self.bytes += entry.bytes();
+        self.entries.push(entry);
+    }
+}
+
+impl ListPosition {
+    fn beginning(month: Timestamp) -> Self {
+        // The index is read backwards, and positions begin with a digit.
+        Self { month, after: "~".to_owned() }
+    }
+
+    fn month_before(&self, oldest: Timestamp) -> Self {
+        let last_day = self.month.to_zoned(TimeZone::UTC).first_of_month().and_then(|first| first.yesterday());
+        Self::beginning(last_day.map_or(oldest, |day| day.timestamp()))
+    }
+}
+
+impl Store {
+    /// Entries that `keep` keeps, newest first, down to the month of `oldest`. One that cannot be read is left out, and logged.
+    pub async fn outbox_entries(
+        &self,
+        project: &ProjectId,
+        listing: OutboxListing<'_>,
+        keep: impl Fn(&OutboxEntry) -> bool,
+    ) -> Result<OutboxPage, Error> {
+        let last_month = month_partition(project, listing.oldest);
+        let mut at = listing.start.cloned().unwrap_or_else(|| ListPosition::beginning(listing.now));
+        let (mut page, mut read) = (OutboxPage::default(), 0);
+        for _ in 0..QUERIES {
+            let partition = month_partition(project, at.month);
+            let (items, is_over) = self.items_of_month(&partition, &at.after, listing.read).await?;
+            read += items.len();
+            for item in items {
+                let (position, entry) = (position(&item), readable(item));
+                if let Some(entry) = entry.filter(&keep) {
+                    if page.is_full(listing.limit) {
+                        return Ok(OutboxPage { next: Some(at), ..page });
+                    }
+                    page.push(entry);
+                }
+                at.after = position;
+            }
+            if is_over && partition <= last_month {
+                return Ok(page);
+            }
+            if is_over {
+                at = at.month_before(listing.oldest);
+            }
+            if read >= MAX_READ {
+                break;
+            }
+        }
+        Ok(OutboxPage { next: Some(at), ..page })
+    }
+
+    /// What comes after a position in a month, and whether that is all.
+    async fn items_of_month(&self, partition: &str, after: &str, count: usize) -> Result<(Vec<Item>, bool), Error> {
+        let query = self.query().index_name("gsi1");
+        let query = query.key_condition_expression("gsi1pk = :pk AND gsi1sk < :after");
+        let query = query.expression_attribute_values(":pk", string(partition)).expression_attribute_values(":after", string(after));
+        let (items, next) = self.query_page(query.scan_index_forward(false).limit(i32::try_from(count).unwrap_or(i32::MAX))).await?;
+        Ok((items, next.is_none()))
+    }
+}
+
+fn position(item: &Item) -> String {
+    item.get("gsi1sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default()
+}
+
+fn readable(item: Item) -> Option<OutboxEntry> {
+    entity(item).inspect_err(unreadable).ok()
+}

@@ -1,0 +1,215 @@
+//! Entries of the e-mail outbox.
+//!
+//! | item | pk | sk | indexes |
+//! |---|---|---|---|
+//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>` / created; gsi2 while work is due, see [`crate::outbox::work`] |
+//! | bodies of a mail that has ended | the same | `BODY` | none; it expires by TTL |
+//! | decoy | `X#<P>#<id>` | `DECOY` | as many, in partitions that nobody reads |
+//!
+//! Every write of an entry is conditional on the version that was read, so that of an edit and a worker one wins and the other looks
+//! again. An entry costs one unit for each KB and index to write. The end of a mail moves its bodies out of the entry in one transaction:
+//! two units for each KB of them, once, and from then on the entry is smaller by them in the table and in its index. Who reads an entry in
+//! the day after pays one unit more for each 4 KB of its bodies; nobody pays for their deletion.
+
+pub mod boost;
+pub mod broadcast;
+pub mod delivery;
+pub mod list;
+pub mod moves;
+pub mod quota;
+pub mod transition;
+pub mod work;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use model::outbox::body::Body;
+use model::outbox::{OutboxEntry, Source};
+use wire::id::{EmailId, ProjectId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, Key, entity, integer, number, sortable, string};
+use crate::outbox::work::Waiting;
+use crate::table;
+use crate::write::Write;
+
+/// How many bodies are read at once.
+const BODIES: usize = 100;
+
+/// An entry with the version that a change of it is conditional on.
+#[derive(Debug, Clone)]
+pub struct OutboxRow {
+    pub project: ProjectId,
+    pub entry: OutboxEntry,
+    pub version: u64,
+}
+
+pub fn entry_key(project: &ProjectId, id: EmailId) -> Key {
+    Key::new(format!("M#{project}#{id}"), "ENTRY")
+}
+
+fn body_key(project: &ProjectId, id: EmailId) -> Key {
+    Key::new(entry_key(project, id).pk, "BODY")
+}
+
+pub(crate) fn month_partition(project: &ProjectId, time: Timestamp) -> String {
+    format!("P#{project}#OUTBOX#{}", time.to_zoned(TimeZone::UTC).strftime("%Y%m"))
+}
+
+pub(crate) fn list_position(entry: &OutboxEntry) -> String {
+    // Created descending, then id ascending: the index is read backwards, so the id is turned around.
+    let id: String = entry
+        .id
+        .uuid()
+        .as_simple()
+        .to_string()
+        .chars()
+        .map(|digit| char::from_digit(15 - digit.to_digit(16).unwrap_or(0), 16).unwrap_or('0'))
+        .collect();
+    format!("{}#{id}", sortable(entry.created_at))
+}
+
+impl OutboxRow {
+    pub fn of(item: Item) -> Result<Self, Error> {
+        let project = item.get("pk").and_then(|pk| pk.as_s().ok()).and_then(|pk| ProjectId::parse(pk.split('#').nth(1)?).ok());
+        let project = project.ok_or_else(|| Error::Refused("an entry of the outbox has a damaged key".to_owned()))?;
+        let version = number(&item, "version").unwrap_or_default();
+        Ok(Self { project, version, entry: entity(item)? })
+    }
+}
+
+/// Another version of the program wrote an entry in a way that this one does not know: it is left alone, and the others go on.
+pub(crate) fn unreadable(error: &Error) {
+    tracing::error!(%error, cause = ?std::error::Error::source(error), "an entry of the outbox cannot be read");
+}
+
+/// Writes a new entry.
+pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> {
+    let mut write = Write::create(entry_key(project, entry.id), entry)?
+        .attribute("version", integer(1))
+        .attribute("gsi1pk", string(month_partition(project, entry.created_at)))
+        .attribute("gsi1sk", string(list_position(entry)));
+    if let Some(Waiting { partition, position }) = work::waiting(project, entry) {
+        write = write.attribute("gsi2pk", string(partition)).attribute("gsi2sk", string(position));
+    }
+    Ok(write)
+}
+
+/// What a change of an entry writes.
+pub(crate) struct Replacement {
+    pub(crate) entry: Write,
+    /// The bodies of a mail that ends by it.
+    pub(crate) body: Option<Write>,
+}
+
+/// Replaces an entry that nobody changed since it was read: what differs of it, so that its texts are not sent with every move.
+pub(crate) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Replacement, Error> {
+    let (next, body) = next.clone().parted();
+    let body = body.map(|(body, until)| keep(&row.project, next.id, &body, until)).transpose()?;
+    Ok(Replacement { entry: replaced(row, &next)?, body })
+}
+
+/// Keeps the bodies of a mail, in place of those of an end before this one, until they expire.
+fn keep(project: &ProjectId, id: EmailId, body: &Body, until: Timestamp) -> Result<Write, Error> {
+    let write = Write::update(body_key(project, id), "SET d = :d, #ttl = :ttl").entity(":d", body)?;
+    Ok(write.name("#ttl", table::TTL).value(":ttl", integer(until.as_second())))
+}
+
+fn replaced(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {
+    let Changes { set, removed } = Changes::of(&row.entry, next)?;
+    let mut write = Write::update(entry_key(&row.project, next.id), String::new())
+        .on("version = :old")
+        .value(":old", integer(row.version))
+        .value(":new", integer(row.version + 1));
+    let mut sets = vec!["version = :new".to_owned()];
+    let mut removes = Vec::new();
+    for (number, (field, value)) in set.into_iter().enumerate() {
+        sets.push(format!("d.#set{number} = :set{number}"));
+        write = write.name(&format!("#set{number}"), &field).value(&format!(":set{number}"), value);
+    }
+    for (number, field) in removed.into_iter().enumerate() {
+        removes.push(format!("d.#removed{number}"));
+        write = write.name(&format!("#removed{number}"), &field);
+    }
+    match work::waiting(&row.project, next) {
+        Some(Waiting { partition, position }) => {
+            sets.push("gsi2pk = :workpk, gsi2sk = :worksk".to_owned());
+            write = write.value(":workpk", string(partition)).value(":worksk", string(position));
+        }
+        None => removes.push("gsi2pk, gsi2sk".to_owned()),
+    }
+    let removes = if removes.is_empty() { String::new() } else { format!(" REMOVE {}", removes.join(", ")) };
+    Ok(write.expression(format!("SET {}{removes}", sets.join(", "))))
+}
+
+/// The fields by which two states of an entry differ.
+struct Changes {
+    set: Vec<(String, AttributeValue)>,
+    removed: Vec<String>,
+}
+
+impl Changes {
+    fn of(old: &OutboxEntry, new: &OutboxEntry) -> Result<Self, Error> {
+        // The texts are looked at before they are compressed.
+        let (is_same_source, is_same_mail) = (old.source == new.source, old.rendered == new.rendered);
+        let fields = |entry: &OutboxEntry| -> Result<Item, Error> {
+            let mut entry = entry.clone();
+            if is_same_source {
+                entry.source = Source::default();
+            }
+            if is_same_mail {
+                entry.rendered = None;
+            }
+            Ok(serde_dynamo::to_item(entry)?)
+        };
+        let (mut old, new) = (fields(old)?, fields(new)?);
+        let set = new.into_iter().filter(|(name, value)| old.remove(name).as_ref() != Some(value)).collect();
+        Ok(Self { set, removed: old.into_keys().collect() })
+    }
+}
+
+/// Writes what costs as much as a new entry and is none: no list has it, no worker finds it, and TTL takes it away.
+pub fn create_decoy(project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Write, Error> {
+    let pk = format!("X#{project}#{}", entry.id);
+    let write = Write::create(Key::new(pk.clone(), "DECOY"), entry)?.attribute("version", integer(1));
+    let write = write.attribute("gsi1pk", string(pk.clone())).attribute("gsi1sk", string(list_position(entry)));
+    let write = write.attribute("gsi2pk", string(pk)).attribute("gsi2sk", string(work::due_position(now, entry.id)));
+    Ok(write.expires(now))
+}
+
+impl Store {
+    pub async fn outbox_entry(&self, project: &ProjectId, id: EmailId) -> Result<Option<OutboxRow>, Error> {
+        self.get(&entry_key(project, id)).await?.map(OutboxRow::of).transpose()
+    }
+
+    /// Some entries in one round trip, at most 100; one that is not there, or cannot be read, is left out.
+    pub async fn outbox_rows(&self, keys: &[(ProjectId, EmailId)]) -> Result<Vec<OutboxRow>, Error> {
+        let keys: Vec<Key> = keys.iter().map(|(project, id)| entry_key(project, *id)).collect();
+        let mut items = self.get_many(keys.clone()).await?;
+        let readable = |item: Item| OutboxRow::of(item).inspect_err(unreadable).ok();
+        Ok(keys.iter().filter_map(|key| items.take(key)).filter_map(readable).collect())
+    }
+
+    /// Replaces an entry that nobody changed since it was read; `Conflict` otherwise.
+    pub async fn replace_outbox_entry(&self, row: &OutboxRow, next: &OutboxEntry) -> Result<(), Error> {
+        match replacement(row, next)? {
+            Replacement { entry, body: None } => self.write(entry).await,
+            Replacement { entry, body } => self.transact([entry].into_iter().chain(body)).await,
+        }
+    }
+
+    /// Some entries with the bodies of those that have ended lately, in one round trip for a hundred of them, or none.
+    pub async fn with_bodies(&self, project: &ProjectId, mut entries: Vec<OutboxEntry>, now: Timestamp) -> Result<Vec<OutboxEntry>, Error> {
+        let mut kept: Vec<&mut OutboxEntry> = entries.iter_mut().filter(|entry| entry.has_kept_bodies(now)).collect();
+        for entries in kept.chunks_mut(BODIES) {
+            let mut items = self.get_many(entries.iter().map(|entry| body_key(project, entry.id))).await?;
+            for entry in entries {
+                if let Some(body) = items.entity::<Body>(&body_key(project, entry.id))? {
+                    entry.join(body);
+                }
+            }
+        }
+        Ok(entries)
+    }
+}

@@ -1,0 +1,185 @@
+//! Work that waits for a worker: the keys of `gsi2`, which an entry has only while there is something to do with it.
+//!
+//! | gsi2pk | gsi2sk | what waits |
+//! |---|---|---|
+//! | `DUE#<lane><shard>` | due time, id | entries to prepare, to take up again, to give up; broadcasts to expand ([`crate::outbox::broadcast`]) |
+//! | `QUEUE#<shard>` | project, `#` or `$`, priority, time | entries that are ready to go, those of a project side by side in the order in which they go |
+//!
+//! Entries of high priority have a lane of their own, so that the code somebody waits for does not stand behind ten thousand newsletters.
+//! A queue is apart from what is due, so that a project that has used up its quota keeps nobody else's mail waiting: one query finds
+//! the first mails of a project, and a key behind it the next project. Mails with codes to addresses that nobody has proved have a queue of
+//! their own (`$`), behind that of the others (`#`) and before the next project: however many of them there are, they keep no other mail
+//! of the project waiting. A query costs half a unit, as the index has keys alone.
+
+use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
+use futures_util::future::try_join_all;
+use jiff::Timestamp;
+use model::outbox::OutboxEntry;
+use model::outbox::quota::Audience;
+use model::outbox::status::Status;
+use wire::id::{BroadcastId, EmailId, ProjectId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, sortable, string};
+
+/// Over how many partitions the due work of a lane is spread, and the queues of all projects.
+const SHARDS: u8 = 4;
+
+/// Where an entry waits.
+pub(crate) struct Waiting {
+    pub(crate) partition: String,
+    pub(crate) position: String,
+}
+
+/// Something that is due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Due {
+    Entry(ProjectId, EmailId),
+    Broadcast(ProjectId, BroadcastId),
+}
+
+/// The first mails in a queue of a project, in the order in which they go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queue {
+    pub project: ProjectId,
+    pub to: Audience,
+    pub entries: Vec<EmailId>,
+}
+
+/// The character that follows the project in the position of a mail.
+fn mark(audience: Audience) -> char {
+    match audience {
+        Audience::Known => '#',
+        Audience::Strangers => '$',
+    }
+}
+
+/// Where to go on in the queues.
+#[derive(Debug, Clone)]
+pub struct QueuePosition {
+    shard: u8,
+    after: String,
+}
+
+/// Where work on this entry waits, if there is any.
+pub(crate) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<Waiting> {
+    let due = entry.due_at()?;
+    let queued = entry.status() == Status::Queued;
+    Some(if queued { in_queue(project, entry) } else { in_lane(entry.is_high_priority, entry.id.uuid(), due) })
+}
+
+/// What waits for its time in a lane.
+pub(crate) fn in_lane(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> Waiting {
+    let shard = id.as_bytes()[15] % SHARDS;
+    Waiting { partition: lane(is_urgent, shard), position: due_position(due, id) }
+}
+
+fn lane(is_urgent: bool, shard: u8) -> String {
+    let lane = if is_urgent { "URGENT" } else { "USUAL" };
+    format!("DUE#{lane}#{shard}")
+}
+
+pub(crate) fn due_position(due: Timestamp, id: impl std::fmt::Display) -> String {
+    format!("{}#{id}", sortable(due))
+}
+
+fn in_queue(project: &ProjectId, entry: &OutboxEntry) -> Waiting {
+    let rank = u8::MAX - entry.priority();
+    let (scheduled, created) = (sortable(entry.scheduled_at), sortable(entry.created_at));
+    let mark = mark(Audience::of(entry));
+    Waiting { partition: queue(project), position: format!("{project}{mark}{rank:03}#{scheduled}#{created}#{}", entry.id) }
+}
+
+fn queue(project: &ProjectId) -> String {
+    let sum = project.as_str().bytes().fold(0_u8, u8::wrapping_add);
+    format!("QUEUE#{}", sum % SHARDS)
+}
+
+impl Store {
+    /// What is due, urgent work first, of each partition at most `limit`.
+    pub async fn due_work(&self, now: Timestamp, limit: i32) -> Result<Vec<Due>, Error> {
+        let until = format!("{}#~", sortable(now));
+        let partitions = [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)));
+        let shards = try_join_all(partitions.map(|partition| self.keys_between(partition, "0".to_owned(), until.clone(), limit))).await?;
+        Ok(shards.iter().flatten().filter_map(due).collect())
+    }
+
+    /// All entries that wait in a lane for a time until `until`, those among them that a worker is busy with.
+    pub async fn waiting_entries(&self, until: Timestamp) -> Result<Vec<(ProjectId, EmailId)>, Error> {
+        let until = format!("{}#~", sortable(until));
+        let partitions = [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)));
+        let all = partitions.map(|partition| self.query_all(self.keys_of(partition, "0".to_owned(), until.clone())));
+        Ok(try_join_all(all).await?.iter().flatten().filter_map(entry_of).collect())
+    }
+
+    /// Since when that work is due which has been so for longest.
+    pub async fn oldest_due(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
+        let until = format!("{}#~", sortable(now));
+        let partitions = [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)));
+        let firsts = try_join_all(partitions.map(|partition| self.keys_between(partition, "0".to_owned(), until.clone(), 1))).await?;
+        let times = firsts.iter().flatten().filter_map(|item| item.get("gsi2sk")?.as_s().ok()?.split('#').next()?.parse().ok());
+        Ok(times.filter_map(|millis| Timestamp::from_millisecond(millis).ok()).min())
+    }
+
+    /// Some queues, the first `limit` mails of all: from the beginning, or from a position on. Gives the position behind those queues,
+    /// while there are others.
+    pub async fn queues(&self, from: Option<QueuePosition>, limit: i32) -> Result<(Vec<Queue>, Option<QueuePosition>), Error> {
+        let QueuePosition { shard, after } = from.unwrap_or(QueuePosition { shard: 0, after: "!".to_owned() });
+        let keys = self.keys_between(format!("QUEUE#{shard}"), after, "~".to_owned(), limit).await?;
+        let mut queues: Vec<Queue> = Vec::new();
+        for (project, to, id) in keys.iter().filter_map(queued) {
+            match queues.last_mut().filter(|last| last.project == project && last.to == to) {
+                Some(last) => last.entries.push(id),
+                None => queues.push(Queue { project, to, entries: vec![id] }),
+            }
+        }
+        // As many as were asked for: there may be more queues behind the last one.
+        let behind = queues.last().filter(|_| i32::try_from(keys.len()).is_ok_and(|count| count >= limit));
+        let next = match behind {
+            Some(last) => Some(QueuePosition { shard, after: format!("{}{}~", last.project, mark(last.to)) }),
+            None => (shard + 1 < SHARDS).then(|| QueuePosition { shard: shard + 1, after: "!".to_owned() }),
+        };
+        Ok((queues, next))
+    }
+
+    async fn keys_between(&self, partition: String, first: String, last: String, limit: i32) -> Result<Vec<Item>, Error> {
+        Ok(self.query_page(self.keys_of(partition, first, last).limit(limit)).await?.0)
+    }
+
+    fn keys_of(&self, partition: String, first: String, last: String) -> QueryInputBuilder {
+        self.query()
+            .index_name("gsi2")
+            .key_condition_expression("gsi2pk = :pk AND gsi2sk BETWEEN :first AND :last")
+            .expression_attribute_values(":pk", string(partition))
+            .expression_attribute_values(":first", string(first))
+            .expression_attribute_values(":last", string(last))
+            .projection_expression("pk, gsi2sk")
+    }
+}
+
+/// What the key of an item with work names.
+fn due(item: &Item) -> Option<Due> {
+    let mut parts = item.get("pk")?.as_s().ok()?.split('#');
+    let (kind, project, id) = (parts.next()?, ProjectId::parse(parts.next()?).ok()?, parts.next()?);
+    match kind {
+        "M" => Some(Due::Entry(project, EmailId::parse(id).ok()?)),
+        "B" => Some(Due::Broadcast(project, BroadcastId::parse(id).ok()?)),
+        _ => None,
+    }
+}
+
+/// Of a mail in a queue.
+fn queued(item: &Item) -> Option<(ProjectId, Audience, EmailId)> {
+    let (project, id) = entry_of(item)?;
+    let position = item.get("gsi2sk")?.as_s().ok()?.strip_prefix(project.as_str())?;
+    let to = [Audience::Known, Audience::Strangers].into_iter().find(|to| position.starts_with(mark(*to)))?;
+    Some((project, to, id))
+}
+
+fn entry_of(item: &Item) -> Option<(ProjectId, EmailId)> {
+    match due(item)? {
+        Due::Entry(project, id) => Some((project, id)),
+        Due::Broadcast(..) => None,
+    }
+}

@@ -1,0 +1,261 @@
+//! Deleting a project leaves nothing of it behind.
+//!
+//! One transaction ends it: the project itself goes, and every request reads it, so that from then on its keys open nothing, and nobody
+//! finds it. The same transaction notes what a worker is left to do ([`crate::deletions`]): everything that the lists of the project lead to, user by
+//! user, team by team, month by month and day by day, what a list is made of last, so that whatever interrupts it leaves a list of what is to do. What
+//! no list has, codes and counters, states of sign-ins and tokens of users that were deleted before, has a TTL and expires: the latest after
+//! 367 days, and codes within a week.
+//!
+//! A request that was let in just before may still write. So the last look, which has to find nothing, comes a minute later
+//! ([`LATE_WRITES`]). Costs 2 units for each KB, as all deletions, and half a unit to read it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::future::try_join_all;
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use model::project::Project;
+use model::trail::retention::MAX_RETENTION_DAYS;
+use model::user::User;
+use tokio::time::Instant;
+use wire::id::{ProjectId, SessionId, TeamId};
+
+use crate::client::{MAX_WRITES, Store};
+use crate::deletions::{Ended, Ending};
+use crate::error::Error;
+use crate::item::{Item, Key, entity, key_of, string};
+use crate::keys::project_key;
+use crate::outbox::delivery::{self, COUNT_SHARDS};
+use crate::outbox::work::Due;
+use crate::outbox::{broadcast, month_partition};
+use crate::project::{line_key, owned_key};
+use crate::team::{self, TEAM_SHARDS, invitation};
+use crate::trail::{self, chain};
+use crate::user::provider_account::account_claim_key;
+use crate::user::{self, USER_SHARDS, email_claim_key};
+use crate::write::Write;
+use crate::{record, session};
+
+/// How long after its end a project may still be written to: longer than any request lives.
+pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
+/// How many users, teams or transactions are worked on at a time.
+const SIDE_BY_SIDE: usize = 8;
+/// How many items of a list are read at once.
+const PAGE: i32 = 200;
+/// How many broadcasts are looked for among what is due.
+const DUE: i32 = 1000;
+
+/// How far a deletion has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purge {
+    /// There was nothing left.
+    Nothing,
+    /// Something was there, and is gone.
+    Something,
+    /// The time was over before everything was looked at.
+    Unfinished,
+}
+
+struct Purger<'a> {
+    store: &'a Store,
+    project: &'a ProjectId,
+    end: Instant,
+    found: AtomicUsize,
+}
+
+impl Store {
+    /// Ends a project: from now on it is nobody's, and a worker deletes what it had. [`Error::Conflict`] when it has ended.
+    pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
+        let ending = Ending { project: project.id.clone(), what: Ended::Project { since: project.created_at }, begun_at: now };
+        let owner = project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok());
+        let gone = Write::delete(project_key(&project.id)).on("attribute_exists(pk)");
+        let others = [Write::delete(line_key(&project.id)), ending.note()?];
+        let link = owner.map(|team| Write::delete(owned_key(team, &project.id)));
+        record::on_end_of(project);
+        self.transact([gone].into_iter().chain(others).chain(link)).await
+    }
+
+    /// Deletes what an ended project has, as much as is done until `end`.
+    pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
+        let purger = Purger { store: self, project, end, found: AtomicUsize::new(0) };
+        // In boxes, as futures of futures are more than the compiler follows.
+        let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard).boxed()));
+        let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard).boxed()));
+        let others = async {
+            tokio::try_join!(purger.ending_teams(), purger.mails(since, now), purger.trail(since, now), purger.fixed_partitions())
+        };
+        let others = others.boxed();
+        let (users, teams, ((), mails, trail, ())) = tokio::try_join!(users, teams, others)?;
+        let is_done = mails && trail && users.into_iter().chain(teams).all(|is_done| is_done);
+        Ok(match (is_done, purger.found.into_inner()) {
+            (false, _) => Purge::Unfinished,
+            (true, 0) => Purge::Nothing,
+            (true, _) => Purge::Something,
+        })
+    }
+}
+
+impl Purger<'_> {
+    fn has_time(&self) -> bool {
+        Instant::now() < self.end
+    }
+
+    /// A page of a list, and where the next one begins.
+    async fn page(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
+        let query = self.store.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(partition));
+        self.store.query_page(query.limit(PAGE).set_exclusive_start_key(from)).await
+    }
+
+    async fn delete(&self, keys: Vec<Key>) -> Result<usize, Error> {
+        let count = keys.len();
+        let chunks = keys.chunks(MAX_WRITES).map(|chunk| self.store.transact(chunk.iter().cloned().map(Write::delete).collect::<Vec<_>>()));
+        let chunks: Vec<_> = chunks.collect();
+        futures_util::stream::iter(chunks).buffer_unordered(SIDE_BY_SIDE).try_collect::<Vec<()>>().await?;
+        Ok(count)
+    }
+
+    /// The keys of a partition.
+    async fn keys_of(&self, partition: &str) -> Result<Vec<Key>, Error> {
+        let query = self.store.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", string(partition));
+        let items = self.store.query_all(query.projection_expression("pk, sk").consistent_read(true)).await?;
+        Ok(items.iter().filter_map(key_of).collect())
+    }
+
+    /// Deletes a partition, the item that lists have of it after everything else.
+    async fn delete_partition(&self, partition: &str, listed: &str, others: Vec<Key>) -> Result<usize, Error> {
+        let (last, first): (Vec<Key>, Vec<Key>) = self.keys_of(partition).await?.into_iter().partition(|key| key.sk == listed);
+        Ok(self.delete(first.into_iter().chain(others).collect()).await? + self.delete(last).await?)
+    }
+
+    fn count(&self, deleted: usize) {
+        self.found.fetch_add(deleted, Ordering::Relaxed);
+    }
+
+    async fn users(&self, shard: u8) -> Result<bool, Error> {
+        let (partition, mut from) = (user::list_partition(self.project, shard), None);
+        while self.has_time() {
+            let (items, next) = self.page(&partition, from).await?;
+            let deleted = futures_util::stream::iter(items.into_iter().map(|item| self.user(item).boxed())).buffer_unordered(SIDE_BY_SIDE);
+            let deleted: Vec<usize> = deleted.try_collect().await?;
+            self.count(deleted.into_iter().sum());
+            from = next;
+            if from.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Deletes a user with what it signs in with: the claims of its addresses, accounts and refresh tokens are elsewhere.
+    async fn user(&self, item: Item) -> Result<usize, Error> {
+        let Some(key) = key_of(&item) else { return Ok(0) };
+        let user: User = entity(item)?;
+        let emails = user.channels.iter().filter(|channel| channel.signs_in()).map(|channel| email_claim_key(self.project, &channel.value));
+        let accounts = user.provider_accounts.iter().map(|account| account_claim_key(self.project, account));
+        let mut claims: Vec<Key> = emails.chain(accounts).collect();
+        let own = self.keys_of(&key.pk).await?;
+        let sessions = own.iter().filter_map(|key| key.sk.strip_prefix("SESSION#")).filter_map(|id| SessionId::parse(id).ok());
+        for session in sessions {
+            let (tokens, _) = self.page(&session::claim_partition(self.project, session), None).await?;
+            claims.extend(tokens.iter().filter_map(key_of));
+        }
+        self.delete_partition(&key.pk, "USER", claims).await
+    }
+
+    /// Those whose own deletion was begun are on no list.
+    async fn ending_teams(&self) -> Result<(), Error> {
+        for team in self.store.ending_teams(self.project).await? {
+            self.count(self.team(team).await?);
+        }
+        Ok(())
+    }
+
+    async fn teams(&self, shard: u8) -> Result<bool, Error> {
+        let (partition, mut from) = (team::list_partition(self.project, shard), None);
+        while self.has_time() {
+            let (items, next) = self.page(&partition, from).await?;
+            let id = |item: &Item| item.get("gsi1sk").and_then(|value| TeamId::parse(value.as_s().ok()?.split('#').nth(1)?).ok());
+            let teams: Vec<TeamId> = items.iter().filter_map(id).collect();
+            let deleted = futures_util::stream::iter(teams.into_iter().map(|team| self.team(team).boxed())).buffer_unordered(SIDE_BY_SIDE);
+            let deleted: Vec<usize> = deleted.try_collect().await?;
+            self.count(deleted.into_iter().sum());
+            from = next;
+            if from.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Deletes a team with its members and the invitations to it.
+    async fn team(&self, team: TeamId) -> Result<usize, Error> {
+        let invitations = self.store.invitations_to(self.project, team).await?;
+        let others = invitations.iter().flat_map(|invitation| invitation::keys(self.project, invitation)).collect();
+        self.delete_partition(&team::partition(self.project, team), "TEAM", others).await
+    }
+
+    /// Deletes the outbox month by month, newest first, and the broadcasts that become entries of it.
+    async fn mails(&self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
+        for due in self.store.due_work(now, DUE).await? {
+            if let Due::Broadcast(project, id) = due
+                && project == *self.project
+            {
+                self.count(self.delete_partition(&broadcast::partition(self.project, id), "HEAD", Vec::new()).await?);
+            }
+        }
+        let (mut month, last) = (now, month_partition(self.project, since));
+        loop {
+            let partition = month_partition(self.project, month);
+            let mut from = None;
+            loop {
+                if !self.has_time() {
+                    return Ok(false);
+                }
+                let (items, next) = self.page(&partition, from).await?;
+                self.count(self.delete(items.iter().filter_map(key_of).collect()).await?);
+                from = next;
+                if from.is_none() {
+                    break;
+                }
+            }
+            if partition <= last {
+                return Ok(true);
+            }
+            let day_before = month.to_zoned(TimeZone::UTC).first_of_month().and_then(|first| first.yesterday());
+            month = day_before.map_or(since, |day| day.timestamp());
+        }
+    }
+
+    /// Deletes the trail day by day, newest first. What is older than it may be kept has expired.
+    async fn trail(&self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
+        let kept = now.checked_sub(SignedDuration::from_hours(24 * i64::from(MAX_RETENTION_DAYS))).unwrap_or(since);
+        let (first, last) = (trail::day(since.max(kept)), trail::day(now));
+        let days = last.until(first).map_or(0, |span| i64::from(span.get_days().unsigned_abs()));
+        let days = (0..=days).filter_map(|ago| last.checked_sub(SignedDuration::from_hours(24 * ago)).ok());
+        let deleted = days.map(|day| {
+            async move {
+                if !self.has_time() {
+                    return Ok(false);
+                }
+                self.count(self.delete(self.keys_of(&trail::day_partition(self.project, day)).await?).await?);
+                Ok::<_, Error>(true)
+            }
+            .boxed()
+        });
+        let done: Vec<bool> = futures_util::stream::iter(deleted).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
+        Ok(done.into_iter().all(|is_done| is_done))
+    }
+
+    /// Deletes what is in partitions of the project that are known by name: keys, mail documents, quotas, counters and links.
+    async fn fixed_partitions(&self) -> Result<(), Error> {
+        let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));
+        let others = ["P", "T", "Q"].map(|kind| format!("{kind}#{}", self.project));
+        let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;
+        let links = [chain::partition(self.project)];
+        let deleted = try_join_all(counters.chain(others).chain(links).map(delete)).await?;
+        self.count(deleted.into_iter().sum());
+        Ok(())
+    }
+}

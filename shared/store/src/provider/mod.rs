@@ -1,0 +1,3 @@
+//! What is kept of flows with OAuth providers.
+
+pub mod authorization;

@@ -1,0 +1,204 @@
+//! Trying again: every call of the table goes through this connector, whichever operation makes it.
+//!
+//! What is sent again is the same signed request, so a transaction keeps its `ClientRequestToken`, and DynamoDB makes it once however
+//! often it arrives (within ten minutes). Throttling, the transactions of others, 5xx and lost connections are tried again after a random
+//! part of a wait that doubles ("full jitter": contenders spread instead of meeting again), until the request's time is used up.
+//! What is left then is [`crate::error::Error::Unavailable`].
+//!
+//! A call whose answer was lost may have been made. When it is tried again and a condition fails, that may be its own doing; the answer
+//! says so by [`UNCERTAIN`], and [`crate::write::Write`] looks at the item before it believes in a conflict.
+
+use std::time::Duration;
+
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_types::body::SdkBody;
+use http_body_util::BodyExt as _;
+use serde::Deserialize;
+use tokio::time::{Instant, sleep, timeout};
+use wire::entropy::Entropy;
+
+/// How long a request may wait for the table in all. A Lambda has ten seconds; two are for the answer and a password's hash.
+pub const BUDGET: Duration = Duration::from_secs(8);
+/// How long one call may take; DynamoDB takes milliseconds.
+const ATTEMPT: Duration = Duration::from_secs(2);
+const TRIES: u32 = 10;
+const FIRST_WAIT: Duration = Duration::from_millis(20);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// The header of an answer before which an answer was lost.
+pub(crate) const UNCERTAIN: &str = "x-gatelet-uncertain";
+
+tokio::task_local! {
+    static DEADLINE: Instant;
+}
+
+/// Runs what may wait for the table until `budget` is used up.
+pub async fn within<F: Future>(budget: Duration, future: F) -> F::Output {
+    DEADLINE.scope(Instant::now() + budget, future).await
+}
+
+/// The waits of one call.
+pub(crate) struct Waits<'a> {
+    entropy: &'a Entropy,
+    deadline: Instant,
+    tries: u32,
+}
+
+impl<'a> Waits<'a> {
+    pub(crate) fn new(entropy: &'a Entropy) -> Self {
+        let deadline = DEADLINE.try_with(|deadline| *deadline).unwrap_or_else(|_| Instant::now() + BUDGET);
+        Self { entropy, deadline, tries: 1 }
+    }
+
+    /// Waits before the next try; `false` when there is to be none.
+    pub(crate) async fn next(&mut self) -> bool {
+        let most = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.tries - 1)).min(LONGEST_WAIT);
+        let wait = most.mul_f64(self.entropy.fraction());
+        if self.tries >= TRIES || Instant::now() + wait >= self.deadline {
+            return false;
+        }
+        self.tries += 1;
+        sleep(wait).await;
+        true
+    }
+
+    /// How long the next try may take.
+    fn attempt(&self) -> Duration {
+        ATTEMPT.min(self.deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// A connector that tries again.
+#[derive(Clone)]
+pub struct Patient {
+    inner: SharedHttpConnector,
+    entropy: Entropy,
+}
+
+impl std::fmt::Debug for Patient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Patient")
+    }
+}
+
+impl HttpConnector for Patient {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let connector = self.clone();
+        HttpConnectorFuture::new(async move { connector.call_until(request).await })
+    }
+}
+
+impl Patient {
+    pub fn new(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
+        Self { inner: SharedHttpConnector::new(inner), entropy }
+    }
+
+    async fn call_until(&self, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
+        let mut waits = Waits::new(&self.entropy);
+        let mut uncertain = false;
+        loop {
+            let Some(copy) = request.try_clone() else { return self.inner.call(request).await };
+            let (answer, outcome) = judge(self.attempt(copy, waits.attempt()).await).await;
+            let again = match outcome {
+                Outcome::Final => false,
+                Outcome::NotMade => waits.next().await,
+                Outcome::Unknown => {
+                    uncertain = true;
+                    waits.next().await
+                }
+            };
+            if !again {
+                return answer.map(|answer| if uncertain { marked(answer) } else { answer });
+            }
+        }
+    }
+
+    async fn attempt(&self, request: HttpRequest, most: Duration) -> Result<HttpResponse, ConnectorError> {
+        match timeout(most, self.inner.call(request)).await {
+            Ok(answer) => answer,
+            Err(elapsed) => Err(ConnectorError::timeout(elapsed.into())),
+        }
+    }
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// It was made, or never will be.
+    Final,
+    /// It was not made, and may be later.
+    NotMade,
+    /// It was made, or not.
+    Unknown,
+}
+
+/// Reads the answer to its end where that decides.
+async fn judge(answer: Result<HttpResponse, ConnectorError>) -> (Result<HttpResponse, ConnectorError>, Outcome) {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) if error.is_user() => return (Err(error), Outcome::Final),
+        Err(error) => return (Err(error), Outcome::Unknown),
+    };
+    let status = answer.status().as_u16();
+    if status < 400 {
+        return (Ok(answer), Outcome::Final);
+    }
+    if status >= 500 {
+        return (Ok(answer), Outcome::Unknown);
+    }
+    let mut answer = answer;
+    match answer.take_body().collect().await {
+        Ok(body) => {
+            let body = body.to_bytes();
+            let outcome = serde_json::from_slice(&body).map_or(Outcome::Final, |failure: Failure| failure.outcome());
+            *answer.body_mut() = SdkBody::from(body);
+            (Ok(answer), outcome)
+        }
+        Err(error) => (Err(ConnectorError::io(error)), Outcome::Unknown),
+    }
+}
+
+fn marked(mut answer: HttpResponse) -> HttpResponse {
+    answer.headers_mut().insert(UNCERTAIN, "true");
+    answer
+}
+
+/// The body of a refusal, as far as it decides.
+#[derive(Debug, Deserialize)]
+struct Failure {
+    #[serde(rename = "__type")]
+    kind: String,
+    #[serde(default, rename = "CancellationReasons")]
+    reasons: Vec<Reason>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Reason {
+    #[serde(default, rename = "Code")]
+    code: Option<String>,
+}
+
+impl Failure {
+    fn outcome(&self) -> Outcome {
+        match self.kind.rsplit('#').next().unwrap_or_default() {
+            "ProvisionedThroughputExceededException"
+            | "ThrottlingException"
+            | "RequestLimitExceeded"
+            | "TransactionConflictException"
+            | "TransactionInProgressException" => Outcome::NotMade,
+            "InternalServerError" | "ServiceUnavailable" => Outcome::Unknown,
+            "TransactionCanceledException" if self.may_pass() => Outcome::NotMade,
+            _ => Outcome::Final,
+        }
+    }
+
+    /// A cancelled transaction may pass later when nothing but others stood in its way.
+    fn may_pass(&self) -> bool {
+        let codes = self.reasons.iter().filter_map(|reason| reason.code.as_deref()).filter(|code| *code != "None");
+        let mut codes = codes.peekable();
+        codes.peek().is_some()
+            && codes.all(|code| matches!(code, "TransactionConflict" | "ThrottlingError" | "ProvisionedThroughputExceeded"))
+    }
+}

@@ -1,0 +1,137 @@
+//! Lists that are spread over several partitions of `gsi1`, read side by side and merged by their position.
+//!
+//! A list costs half a unit for each 4 KB that is passed over, and is eventually consistent, as every index: what is new may be missing
+//! for a moment.
+//!
+//! One request reads at most [`ROUNDS`] times: a search for what few have gives short pages, each with the position to go on from,
+//! instead of taking ever longer. Nothing is skipped: a page ends after the last item that was looked at.
+
+use std::collections::VecDeque;
+
+use futures_util::future::try_join_all;
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, string};
+
+/// How often each partition is read for one page.
+const ROUNDS: usize = 3;
+/// How many items are read at least at a time from each partition; a search passes over many.
+const LEAST_READ: usize = 40;
+/// A page ends early at this size of its items, as an answer has at most 6 MB on Lambda.
+pub const MAX_PAGE_BYTES: usize = 3 << 20;
+
+/// What a page is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Listing<'a> {
+    /// The position after which the page begins.
+    pub after: Option<&'a str>,
+    pub descending: bool,
+    pub limit: usize,
+    /// How many items are read at once.
+    pub read: usize,
+}
+
+/// What is listed, with the position after which the next page begins.
+#[derive(Debug)]
+pub struct Page<T> {
+    pub rows: Vec<T>,
+    pub next: Option<String>,
+}
+
+/// One partition of the list, as far as it is read.
+struct Shard {
+    partition: String,
+    /// Read and not yet looked at.
+    waiting: VecDeque<(String, Item)>,
+    /// The position that was read last.
+    after: String,
+    is_done: bool,
+}
+
+impl Shard {
+    fn lacks_items(&self) -> bool {
+        self.waiting.is_empty() && !self.is_done
+    }
+
+    fn head(&self) -> Option<&str> {
+        self.waiting.front().map(|(position, _)| position.as_str())
+    }
+}
+
+impl Store {
+    /// What `read` makes of the items, in order; it gives nothing for those that the list shall not have, and else their size in bytes.
+    pub(crate) async fn sharded<T>(
+        &self,
+        partitions: Vec<String>,
+        listing: Listing<'_>,
+        read: impl Fn(&str, Item) -> Result<Option<(T, usize)>, Error>,
+    ) -> Result<Page<T>, Error> {
+        // Positions begin with a digit, which is between these.
+        let start = listing.after.unwrap_or(if listing.descending { "~" } else { "!" });
+        let shard = |partition| Shard { partition, waiting: VecDeque::new(), after: start.to_owned(), is_done: false };
+        let mut shards: Vec<Shard> = partitions.into_iter().map(shard).collect();
+        let (mut rows, mut bytes, mut last) = (Vec::new(), 0, None);
+        for _ in 0..ROUNDS {
+            self.refill(&mut shards, &listing).await?;
+            while let Some((position, item)) = next(&mut shards, listing.descending) {
+                if let Some((row, size)) = read(&position, item)? {
+                    if rows.len() == listing.limit || bytes > MAX_PAGE_BYTES {
+                        return Ok(Page { rows, next: last });
+                    }
+                    bytes += size;
+                    rows.push(row);
+                }
+                last = Some(position);
+            }
+            if !shards.iter().any(Shard::lacks_items) {
+                return Ok(Page { rows, next: None });
+            }
+        }
+        Ok(Page { rows, next: last })
+    }
+
+    /// Reads on in the partitions of which little waits, side by side.
+    async fn refill(&self, shards: &mut [Shard], listing: &Listing<'_>) -> Result<(), Error> {
+        let count = listing.read.div_ceil(shards.len()).max(LEAST_READ);
+        try_join_all(shards.iter_mut().map(|shard| self.read_on(shard, listing, count))).await.map(drop)
+    }
+
+    async fn read_on(&self, shard: &mut Shard, listing: &Listing<'_>, count: usize) -> Result<(), Error> {
+        if shard.is_done || shard.waiting.len() > count / 2 {
+            return Ok(());
+        }
+        let order = if listing.descending { "<" } else { ">" };
+        let query = self
+            .query()
+            .index_name("gsi1")
+            .key_condition_expression(format!("gsi1pk = :pk AND gsi1sk {order} :after"))
+            .expression_attribute_values(":pk", string(&shard.partition))
+            .expression_attribute_values(":after", string(&shard.after))
+            .scan_index_forward(!listing.descending)
+            .limit(i32::try_from(count).unwrap_or(i32::MAX));
+        let (items, next) = self.query_page(query).await?;
+        shard.is_done = next.is_none();
+        for item in items {
+            let position = item.get("gsi1sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
+            shard.after.clone_from(&position);
+            shard.waiting.push_back((position, item));
+        }
+        Ok(())
+    }
+}
+
+/// Takes the next item in order; none when a partition has to be read on first, or all are at their end.
+fn next(shards: &mut [Shard], descending: bool) -> Option<(String, Item)> {
+    if shards.iter().any(Shard::lacks_items) {
+        return None;
+    }
+    let heads = shards.iter().enumerate().filter_map(|(index, shard)| shard.head().map(|head| (head, index)));
+    let (_, index) = if descending { heads.max() } else { heads.min() }?;
+    shards[index].waiting.pop_front()
+}
+
+/// About how many bytes an entity is in an answer.
+pub(crate) fn size(entity: &impl serde::Serialize) -> usize {
+    serde_json::to_string(entity).map_or(0, |text| text.len())
+}

@@ -1,0 +1,76 @@
+//! What the table is: its keys, indexes, TTL and stream. The gateway creates it from here; a test compares the template with it.
+
+use aws::Client;
+use aws_sdk_dynamodb::operation::create_table::CreateTableInput;
+use aws_sdk_dynamodb::operation::create_table::builders::CreateTableInputBuilder;
+use aws_sdk_dynamodb::operation::describe_table::{DescribeTableError, DescribeTableInput};
+use aws_sdk_dynamodb::operation::update_time_to_live::UpdateTimeToLiveInput;
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType, ScalarAttributeType,
+    StreamSpecification, StreamViewType, TimeToLiveSpecification,
+};
+
+use crate::error::{Error, failure};
+
+/// A sparse index; the keys of `gsi1` are `gsi1pk` and `gsi1sk`.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Index {
+    pub name: &'static str,
+    /// `ALL` or `KEYS_ONLY`: a listing wants items, work that is due is read again before it is done, and its index is cheaper to write.
+    pub projection: &'static str,
+}
+
+pub const INDEXES: [Index; 2] = [Index { name: "gsi1", projection: "ALL" }, Index { name: "gsi2", projection: "KEYS_ONLY" }];
+/// The attribute by which DynamoDB deletes items, in seconds since the epoch.
+pub const TTL: &str = "ttl";
+
+fn keys(pk: &str, sk: &str) -> Result<Vec<KeySchemaElement>, Error> {
+    [(pk, KeyType::Hash), (sk, KeyType::Range)]
+        .into_iter()
+        .map(|(name, kind)| KeySchemaElement::builder().attribute_name(name).key_type(kind).build())
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::Refused(error.to_string()))
+}
+
+fn attribute(name: &str) -> Result<AttributeDefinition, Error> {
+    let attribute = AttributeDefinition::builder().attribute_name(name).attribute_type(ScalarAttributeType::S).build();
+    attribute.map_err(|error| Error::Refused(error.to_string()))
+}
+
+fn index(Index { name, projection }: &Index) -> Result<GlobalSecondaryIndex, Error> {
+    GlobalSecondaryIndex::builder()
+        .index_name(*name)
+        .set_key_schema(Some(keys(&format!("{name}pk"), &format!("{name}sk"))?))
+        .projection(Projection::builder().projection_type(ProjectionType::from(*projection)).build())
+        .build()
+        .map_err(|error| Error::Refused(error.to_string()))
+}
+
+/// The table, but for its TTL, which DynamoDB takes in a request of its own.
+pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
+    let mut input =
+        CreateTableInput::builder().table_name(table).billing_mode(BillingMode::PayPerRequest).set_key_schema(Some(keys("pk", "sk")?));
+    let of_indexes = INDEXES.iter().flat_map(|index| ["pk", "sk"].map(|key| format!("{}{key}", index.name)));
+    for name in ["pk", "sk"].into_iter().map(str::to_owned).chain(of_indexes) {
+        input = input.attribute_definitions(attribute(&name)?);
+    }
+    for definition in &INDEXES {
+        input = input.global_secondary_indexes(index(definition)?);
+    }
+    let stream = StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::NewAndOldImages).build();
+    Ok(input.stream_specification(stream.map_err(|error| Error::Refused(error.to_string()))?))
+}
+
+/// Creates the table when there is none; says whether it did.
+pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
+    match client.call(DescribeTableInput::builder().table_name(table)).await {
+        Ok(_) => return Ok(false),
+        Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {}
+        Err(error) => return Err(failure(error)),
+    }
+    client.call(definition(table)?).await.map_err(failure)?;
+    let ttl = TimeToLiveSpecification::builder().enabled(true).attribute_name(TTL).build();
+    let ttl = ttl.map_err(|error| Error::Refused(error.to_string()))?;
+    client.call(UpdateTimeToLiveInput::builder().table_name(table).time_to_live_specification(ttl)).await.map_err(failure)?;
+    Ok(true)
+}

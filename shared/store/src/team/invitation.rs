@@ -1,0 +1,147 @@
+//! Invitations to teams.
+//!
+//! | item | pk | sk | index |
+//! |---|---|---|---|
+//! | invitation | `I#<P>#<id>` | `INVITATION` | gsi1 `T#<P>#<team>#INVITATIONS` / id; gsi2 `I#<P>#<address>` / id, team |
+//! | its code | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | see [`crate::code`] |
+//!
+//! Both are written, and end, in one transaction: accepting marks the code used and deletes the invitation, revoking deletes both. The
+//! code decides who of many accepts. Both expire by TTL after seven days; those of a team that is gone lead nowhere until then. An
+//! invitation costs four units in the indexes beside two for each item; a list is one Query, half a unit for about 25.
+
+use std::collections::HashMap;
+
+use futures_util::future::try_join_all;
+use jiff::Timestamp;
+use model::code::{Code, Rejected};
+use model::email::Email;
+use model::limit::Subject;
+use model::team::Team;
+use model::team::invitation::{Invitation, LIFE};
+use model::trail::{Target, TargetKind};
+use wire::clock::after;
+use wire::id::{InvitationId, ProjectId, TeamId};
+
+use crate::client::Store;
+use crate::code::{create_at, redeem_at};
+use crate::error::Error;
+use crate::item::{Key, entity, string};
+use crate::team::{TeamRow, team_key};
+use crate::write::Write;
+
+/// What is in the key of their codes in place of a purpose.
+pub const PURPOSE: &str = "team-invitation";
+
+fn invitation_key(project: &ProjectId, id: InvitationId) -> Key {
+    Key::new(format!("I#{project}#{id}"), "INVITATION")
+}
+
+fn code_key(project: &ProjectId, invitation: &Invitation) -> Key {
+    Key::new(format!("C#{project}#{PURPOSE}#{}", invitation.nonce_digest), "CODE")
+}
+
+/// Where an invitation and its code are.
+pub(crate) fn keys(project: &ProjectId, invitation: &Invitation) -> [Key; 2] {
+    [invitation_key(project, invitation.id), code_key(project, invitation)]
+}
+
+fn targets(invitation: &Invitation) -> [Target; 2] {
+    [Target::new(TargetKind::Team, invitation.team_id), Target::new(TargetKind::Invitation, invitation.id)]
+}
+
+/// Writes an invitation and its code.
+pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Result<[Write; 2], Error> {
+    let (id, team) = (invitation.id, invitation.team_id);
+    let write = Write::create(invitation_key(project, id), invitation)?
+        .targets(targets(invitation))
+        .attribute("gsi1pk", string(format!("T#{project}#{team}#INVITATIONS")))
+        .attribute("gsi1sk", string(id.to_string()))
+        .attribute("gsi2pk", string(format!("I#{project}#{}", invitation.email)))
+        .attribute("gsi2sk", string(format!("{id}#{team}")))
+        .expires(invitation.expires_at);
+    Ok([create_at(code_key(project, invitation), code, invitation, invitation.expires_at)?, write])
+}
+
+/// Ends an invitation because it is accepted: of all who try, one succeeds.
+pub fn accept(project: &ProjectId, invitation: &Invitation) -> [Write; 2] {
+    let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
+    [redeem_at(code_key(project, invitation)), gone]
+}
+
+/// Ends an invitation because it is revoked.
+fn revoke(project: &ProjectId, invitation: &Invitation) -> [Write; 2] {
+    let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
+    [gone, Write::delete(code_key(project, invitation))]
+}
+
+impl Store {
+    pub async fn invitation(&self, project: &ProjectId, id: InvitationId) -> Result<Option<Invitation>, Error> {
+        self.get(&invitation_key(project, id)).await?.map(entity).transpose()
+    }
+
+    /// Revokes an invitation; `false` when it is over already.
+    pub async fn revoke_invitation(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
+        match self.transact(revoke(project, invitation)).await {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Counts the caller's attempt at the code of an invitation and decides on it, without accepting it.
+    pub async fn try_invitation(
+        &self,
+        project: &ProjectId,
+        code: &Code,
+        caller: &Subject,
+        now: Timestamp,
+    ) -> Result<Result<Invitation, Rejected>, Error> {
+        let (stored, attempts) = self.try_code_as(project, PURPOSE, code, caller, after(now, LIFE)).await?;
+        Ok(Invitation::check(stored, attempts, now))
+    }
+
+    /// The invitations to a team, oldest first.
+    pub async fn invitations_to(&self, project: &ProjectId, team: TeamId) -> Result<Vec<Invitation>, Error> {
+        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(format!("T#{project}#{team}#INVITATIONS")));
+        let invitations = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
+        Ok(invitations)
+    }
+
+    /// The invitations that were sent to these addresses, with their teams, oldest first: two round trips.
+    pub async fn invitations_for(&self, project: &ProjectId, emails: &[Email]) -> Result<Vec<(Invitation, Team)>, Error> {
+        let found = try_join_all(emails.iter().map(|email| self.invited(project, email))).await?;
+        let mut found: Vec<(InvitationId, TeamId)> = found.into_iter().flatten().collect();
+        found.sort_unstable();
+        let mut invitations = Vec::new();
+        for chunk in found.chunks(crate::team::BATCH / 2) {
+            let keys = chunk.iter().flat_map(|(id, team)| [invitation_key(project, *id), team_key(project, *team)]);
+            // Two may be to one team, and a key is asked for once.
+            let keys: std::collections::HashSet<Key> = keys.collect();
+            let mut items = self.get_many(keys).await?;
+            let mut teams = HashMap::new();
+            for (id, team) in chunk {
+                if let Some(row) = items.take(&team_key(project, *team)).map_or(Ok(None), TeamRow::of)? {
+                    teams.insert(*team, row.team);
+                }
+                let invitation: Option<Invitation> = items.entity(&invitation_key(project, *id))?;
+                invitations.extend(invitation.zip(teams.get(team).cloned()));
+            }
+        }
+        Ok(invitations)
+    }
+
+    async fn invited(&self, project: &ProjectId, email: &Email) -> Result<Vec<(InvitationId, TeamId)>, Error> {
+        let query = self.query().index_name("gsi2").key_condition_expression("gsi2pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(format!("I#{project}#{email}")));
+        let mut found = Vec::new();
+        for item in self.query_all(query).await? {
+            let position = item.get("gsi2sk").and_then(|value| value.as_s().ok()).and_then(|text| text.split_once('#'));
+            let ids = position.map(|(id, team)| (InvitationId::parse(id), TeamId::parse(team)));
+            if let Some((Ok(id), Ok(team))) = ids {
+                found.push((id, team));
+            }
+        }
+        Ok(found)
+    }
+}

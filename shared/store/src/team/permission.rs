@@ -1,0 +1,35 @@
+//! Grants of permissions in teams: a set of strings beside the member ([`crate::team::membership`]), which one conditional write adds to or
+//! takes from, for one unit. Those of a project are a part of the user.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use model::permission::Grant;
+use wire::id::{ProjectId, TeamId, UserId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::string;
+use crate::team::membership::{grants_value, member_key};
+use crate::write::Write;
+
+impl Store {
+    /// Grants a permission to a member; `false` when there is no such member.
+    pub async fn grant(&self, project: &ProjectId, team: TeamId, user: UserId, grant: &Grant) -> Result<bool, Error> {
+        let write = Write::update(member_key(project, team, user), "ADD grants :grants").on("attribute_exists(pk)");
+        self.written(write.value(":grants", grants_value([grant.clone()]))).await
+    }
+
+    /// Takes a permission from a member; `false` when the member does not have it.
+    pub async fn revoke(&self, project: &ProjectId, team: TeamId, user: UserId, grant: &Grant) -> Result<bool, Error> {
+        let write = Write::update(member_key(project, team, user), "DELETE grants :grants").on("contains(grants, :grant)");
+        let one: AttributeValue = string(&grant.0);
+        self.written(write.value(":grants", grants_value([grant.clone()])).value(":grant", one)).await
+    }
+
+    async fn written(&self, write: Write) -> Result<bool, Error> {
+        match self.write(write).await {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Checking a trail as a whole, for the tool that does it; never reachable from a function.
+//!
+//! Reads every link and every entry of a project once, half a unit for each 2 KB, and keeps what links cover of about two days in memory.
+
+use std::collections::BTreeMap;
+
+use crypto::digest::Digest;
+use crypto::trail_keys::TrailKeys;
+use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
+use model::trail::chain::{Covered, Link, OVERLAP};
+use model::trail::check::{Chain, CoveredDay, DayReport, Expected, Problem};
+use model::trail::retention::longest_retention;
+use wire::clock::after;
+use wire::id::ProjectId;
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, entity, key_of};
+use crate::trail::chain::{Signed, earlier, number_of, time_of};
+use crate::trail::day;
+
+/// How long what has expired may still be there.
+const LATE_EXPIRY: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// How a trail is, besides its days.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrailReport {
+    /// The number and the digest of the last link.
+    pub last: Option<(u64, Digest)>,
+    /// What is wrong with the chain as a whole.
+    pub problem: Option<Problem>,
+}
+
+/// Compares days as they come.
+struct Days<'a> {
+    store: &'a Store,
+    project: &'a ProjectId,
+    /// The next day to compare.
+    next: Date,
+    /// Entries after this position need no link yet.
+    fresh: String,
+    now: Timestamp,
+}
+
+impl Store {
+    /// Compares the trail of a project with its links, and calls `report` with each day that has entries or links, in order.
+    pub async fn check_trail(
+        &self,
+        project: &ProjectId,
+        keys: &TrailKeys,
+        expected: Option<Expected>,
+        now: Timestamp,
+        mut report: impl FnMut(DayReport),
+    ) -> Result<TrailReport, Error> {
+        let (first, longest) = (self.trail_head(project).await?, longest_retention() + LATE_EXPIRY);
+        let fresh = first.as_ref().map(|head| earlier(&head.of.watermark, OVERLAP)).unwrap_or_default();
+        let mut days = Days { store: self, project, next: day(after(now, -longest)), fresh, now };
+        let (mut chain, mut from, mut seen) = (Chain::new(project, keys, expected, now), None, None);
+        let head = loop {
+            let (items, next) = self.query_page(self.links(project).set_exclusive_start_key(from.clone())).await?;
+            let is_end = next.is_none();
+            from = next.or_else(|| items.last().and_then(key_of).map(|key| key.item())).or(from);
+            for item in items {
+                let (number, link) = read(item);
+                let watermark = link.as_ref().and_then(|link| time_of(&link.of.watermark));
+                let of_day = link.as_ref().map_or(days.next, |link| link.of.day);
+                let is_authentic = chain.take(number, of_day, link.map(|link| (link.of, link.mac)));
+                // Links are of the day of their watermark, or of the day before.
+                if let Some(whole) = watermark.filter(|_| is_authentic).and_then(|time| day(time).yesterday().ok()) {
+                    days.compare(chain.days_before(whole), whole, &mut report).await?;
+                }
+            }
+            if !is_end {
+                continue;
+            }
+            // A worker may have added some meanwhile: the head is read after its links, until it is the last of them or stays as it is.
+            let head = self.trail_head(project).await?;
+            let number = head.as_ref().map(|head| head.of.number);
+            if number <= Some(chain.number()) || number == seen {
+                break head;
+            }
+            seen = number;
+        };
+        let (rest, problem) = chain.end(head.as_ref().map(|head| (&head.of, &head.mac)));
+        let end = day(after(now, SignedDuration::from_hours(48)));
+        days.compare(rest, end, &mut report).await?;
+        Ok(TrailReport { last: head.map(|head| (head.of.number, head.of.digest)), problem })
+    }
+}
+
+/// A link with the number of its key; none when it cannot be read.
+fn read(item: Item) -> (u64, Option<Signed<Link>>) {
+    let number = key_of(&item).and_then(|key| number_of(&key.sk)).unwrap_or_default();
+    (number, entity(item).ok())
+}
+
+impl Days<'_> {
+    /// Compares the days before `end` that were not compared yet.
+    async fn compare(
+        &mut self,
+        mut covered: BTreeMap<Date, CoveredDay>,
+        end: Date,
+        report: &mut impl FnMut(DayReport),
+    ) -> Result<(), Error> {
+        // A link that covers a day which was compared before is late by days, or of no day that there can be.
+        while let Some((day, _)) = covered.first_key_value().filter(|(day, _)| **day < self.next) {
+            let day = *day;
+            let covered = covered.remove(&day).unwrap_or_default();
+            report(covered.check(day, self.entries(day).await?, &self.fresh, self.now));
+        }
+        while self.next < end {
+            let day = self.next;
+            let (covered, entries) = (covered.remove(&day).unwrap_or_default(), self.entries(day).await?);
+            let of_day = covered.check(day, entries, &self.fresh, self.now);
+            if of_day.entries > 0 || of_day.links > 0 {
+                report(of_day);
+            }
+            let Ok(tomorrow) = day.tomorrow() else { break };
+            self.next = tomorrow;
+        }
+        for (day, covered) in covered {
+            report(covered.check(day, self.entries(day).await?, &self.fresh, self.now));
+        }
+        Ok(())
+    }
+
+    async fn entries(&self, day: Date) -> Result<Vec<Covered>, Error> {
+        let (mut entries, mut after) = (Vec::new(), String::new());
+        loop {
+            let page = self.store.day_of_trail(self.project, day, &after, "~").await?;
+            entries.extend(page.entries);
+            match page.next {
+                Some(next) => after = next,
+                None => return Ok(entries),
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Failed sign-ins in the trail.
+
+use model::trail::Event;
+use wire::id::UserId;
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::record;
+
+impl Store {
+    /// Counts a wrong password or code in the trail: one entry for each minute, operation and account, or network of the caller where it
+    /// is nobody's account. 2 units.
+    pub async fn record_failure(&self, user: Option<UserId>, event: Event) -> Result<(), Error> {
+        match record::failure(user, event)? {
+            Some(write) => self.write_unrecorded(write).await,
+            None => Ok(()),
+        }
+    }
+}

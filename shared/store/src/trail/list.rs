@@ -1,0 +1,165 @@
+//! Lists of the trail, newest first: of a project day by day, of a user from its index.
+//!
+//! A page costs half a unit for each 2 KB that is passed over, half of that from the index. Days without entries are looked at side by
+//! side, twice as many each time, so that a trail with long silences is read in few round trips. One request looks at [`MOST_DAYS`] days
+//! and about [`MOST_READ`] entries at most: a search for what few entries are gives short pages, each with the position to go on from.
+//! What has expired is left out, though DynamoDB deletes it hours later.
+
+use futures_util::future::try_join_all;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use model::trail::Entry;
+use model::trail::retention::longest_retention;
+use wire::clock::after;
+use wire::id::{ProjectId, UserId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, number, sortable, string};
+use crate::sharded::{MAX_PAGE_BYTES, Page, size};
+use crate::table;
+use crate::trail::{self, day, day_partition, user_partition};
+
+/// How many days one request looks at: 1, 2, 4 and so on.
+pub const MOST_DAYS: usize = 63;
+/// How many entries one request looks at, and those that it reads at once beyond.
+const MOST_READ: usize = 1000;
+/// By how much the clock of an instance that wrote an entry may be ahead.
+const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(1);
+
+/// What a page is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct TrailListing<'a> {
+    /// Entries about this user alone.
+    pub user: Option<UserId>,
+    /// No entry is older.
+    pub from: Timestamp,
+    /// Entries are older than this.
+    pub until: Option<Timestamp>,
+    /// The position after which the page begins.
+    pub after: Option<&'a str>,
+    pub limit: usize,
+    /// How many entries of a day are read at once.
+    pub read: usize,
+    pub now: Timestamp,
+}
+
+/// A partition of the list.
+struct Part {
+    index: Option<&'static str>,
+    partition: String,
+    /// Before which the part after it begins; none: this is the last one.
+    next: Option<String>,
+}
+
+/// Entries that were read from a part, with their positions, and whether there are no more.
+type Found = (Vec<(String, Item)>, bool);
+
+impl TrailListing<'_> {
+    /// The time before which nothing can be that has not expired.
+    fn oldest(&self) -> Timestamp {
+        self.from.max(after(self.now, -longest_retention()))
+    }
+
+    fn start(&self) -> String {
+        let latest = after(self.now, CLOCK_SKEW);
+        let until = sortable(self.until.map_or(latest, |until| until.min(latest)));
+        // A position of another list than this one's leads nowhere else.
+        self.after.map_or_else(|| until.clone(), |after| after.to_owned().min(until.clone()))
+    }
+
+    /// The next parts with entries before a position.
+    fn parts(&self, project: &ProjectId, before: &str, width: usize) -> Vec<Part> {
+        if let Some(user) = self.user {
+            return vec![Part { index: Some("gsi1"), partition: user_partition(project, user), next: None }];
+        }
+        let last = day(self.oldest());
+        let mut days = std::iter::successors(newest_day(before), |day| day.yesterday().ok()).take_while(|day| *day >= last);
+        let part = |day: Date| Part {
+            index: None,
+            partition: day_partition(project, day),
+            next: (day > last).then(|| midnight(day)).flatten().map(sortable),
+        };
+        days.by_ref().take(width).map(part).collect()
+    }
+}
+
+/// The newest day that has positions before this one.
+fn newest_day(before: &str) -> Option<Date> {
+    let (millis, has_more) = before.split_once('#').map_or((before, false), |(millis, _)| (millis, true));
+    let millis: i64 = millis.parse().ok()?;
+    let newest = if has_more { millis } else { millis - 1 };
+    Some(day(Timestamp::from_millisecond(newest).ok()?))
+}
+
+fn midnight(day: Date) -> Option<Timestamp> {
+    Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
+}
+
+impl Store {
+    /// Entries that `keep` keeps, newest first, with the position after which the next page begins. A page may be short, or empty, and
+    /// others come nevertheless. An entry that cannot be read is left out, and logged.
+    pub async fn trail(&self, project: &ProjectId, listing: TrailListing<'_>, keep: impl Fn(&Entry) -> bool) -> Result<Page<Entry>, Error> {
+        let first = sortable(listing.oldest());
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        let (mut before, mut width, mut days, mut read) = (listing.start(), 1, 0, 0);
+        while days < MOST_DAYS && read < MOST_READ {
+            if before <= first {
+                return Ok(Page { rows, next: None });
+            }
+            let parts = listing.parts(project, &before, width);
+            let found = try_join_all(parts.iter().map(|part| self.trail_part(part, &first, &before, listing.read))).await?;
+            days += parts.len();
+            let count: usize = found.iter().map(|(items, _)| items.len()).sum();
+            (read, width) = (read + count, if count == 0 { width * 2 } else { 1 });
+            for (part, (items, is_over)) in parts.into_iter().zip(found) {
+                for (position, item) in items {
+                    if let Some(entry) = live(item, listing.now).filter(&keep) {
+                        if rows.len() == listing.limit || bytes > MAX_PAGE_BYTES {
+                            return Ok(Page { rows, next: Some(before) });
+                        }
+                        bytes += size(&entry);
+                        rows.push(entry);
+                    }
+                    before = position;
+                }
+                match part.next {
+                    _ if !is_over => break,
+                    Some(next) => before = next,
+                    None => return Ok(Page { rows, next: None }),
+                }
+            }
+        }
+        Ok(Page { rows, next: Some(before) })
+    }
+
+    /// What a part has from the position `first` on and before another one, newest first.
+    async fn trail_part(&self, part: &Part, first: &str, before: &str, count: usize) -> Result<Found, Error> {
+        let sk = if part.index.is_some() { "gsi1sk" } else { "sk" };
+        let pk = if part.index.is_some() { "gsi1pk" } else { "pk" };
+        let query = self
+            .query()
+            .set_index_name(part.index.map(str::to_owned))
+            .key_condition_expression(format!("{pk} = :pk AND {sk} BETWEEN :first AND :before"))
+            .expression_attribute_values(":pk", string(&part.partition))
+            .expression_attribute_values(":first", string(first))
+            .expression_attribute_values(":before", string(before))
+            .scan_index_forward(false)
+            .consistent_read(part.index.is_none())
+            // One more, as the range has its end in it.
+            .limit(i32::try_from(count + 1).unwrap_or(i32::MAX));
+        let (items, next) = self.query_page(query).await?;
+        let with_position = |item: Item| Some((item.get(sk)?.as_s().ok()?.clone(), item));
+        Ok((items.into_iter().filter_map(with_position).filter(|(position, _)| position != before).collect(), next.is_none()))
+    }
+}
+
+/// The entry of an item that has not expired.
+fn live(item: Item, now: Timestamp) -> Option<Entry> {
+    let is_over = number::<i64>(&item, table::TTL).is_some_and(|until| until <= now.as_second());
+    if is_over {
+        return None;
+    }
+    trail::read(item).inspect_err(|error| tracing::error!(%error, "an entry of the trail cannot be read")).ok()
+}

@@ -1,0 +1,159 @@
+//! Whole tables, for the tools that move them: never reachable from a function.
+//!
+//! An item is a line `{"Item": …}` with typed attributes, the "DynamoDB JSON" that DynamoDB's own exports to S3 have and its imports take.
+//! Reading costs half a unit for each 4 KB, as eventual reads do for what nobody writes meanwhile; writing one unit for each KB, and more
+//! for the indexes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
+use aws_sdk_dynamodb::operation::put_item::PutItemInput;
+use aws_sdk_dynamodb::operation::scan::ScanInput;
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, key_of};
+
+/// A part of a table.
+pub struct Page {
+    pub lines: Vec<String>,
+    /// Where the next part begins; `None` after the last one.
+    pub next: Option<String>,
+}
+
+/// What became of an item that was to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Put {
+    Written,
+    /// The table had exactly this item.
+    Identical,
+    /// The table has another item of this key, and keeps it.
+    Differs(String),
+}
+
+/// An attribute as DynamoDB's API writes it.
+#[derive(Debug, Serialize, Deserialize)]
+enum Typed {
+    S(String),
+    N(String),
+    B(String),
+    #[serde(rename = "BOOL")]
+    Bool(bool),
+    #[serde(rename = "NULL")]
+    Null(bool),
+    M(BTreeMap<String, Typed>),
+    L(Vec<Typed>),
+    #[serde(rename = "SS")]
+    Strings(Vec<String>),
+    #[serde(rename = "NS")]
+    Numbers(Vec<String>),
+    #[serde(rename = "BS")]
+    Blobs(Vec<String>),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    #[serde(rename = "Item")]
+    item: BTreeMap<String, Typed>,
+}
+
+impl Store {
+    /// Reads the part that begins at `from`, about a megabyte.
+    pub async fn page(&self, from: Option<&str>) -> Result<Page, Error> {
+        let (items, next) = self.items(from.map(read_item).transpose()?).await?;
+        let lines = items.into_iter().map(write_item).collect::<Result<_, _>>()?;
+        Ok(Page { lines, next: next.map(write_item).transpose()? })
+    }
+
+    /// The items of the part that begins after a key, and the key that the next part begins after.
+    pub async fn items(&self, after: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
+        let answer = self.ask(ScanInput::builder().table_name(&self.table).set_exclusive_start_key(after)).await?;
+        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
+    }
+
+    /// About how many items there are; DynamoDB counts every six hours.
+    pub async fn estimate(&self) -> Result<u64, Error> {
+        let answer = self.ask(DescribeTableInput::builder().table_name(&self.table)).await?;
+        Ok(answer.table.and_then(|table| table.item_count).and_then(|count| count.try_into().ok()).unwrap_or_default())
+    }
+
+    /// Writes the item of a line where there is none, or, when that is wanted, in place of the one that there is.
+    pub async fn put_line(&self, line: &str, replace: bool) -> Result<Put, Error> {
+        let item = read_item(line)?;
+        let put = PutItemInput::builder().table_name(&self.table).set_item(Some(item.clone()));
+        let put = if replace { put } else { put.condition_expression("attribute_not_exists(pk)") };
+        match self.ask(put).await {
+            Ok(_) => Ok(Put::Written),
+            Err(Error::Conflict(_)) => {
+                let key = key_of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
+                let is_same = self.get(&key).await?.as_ref() == Some(&item);
+                Ok(if is_same { Put::Identical } else { Put::Differs(format!("{} / {}", key.pk, key.sk)) })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+pub(crate) fn write_item(item: Item) -> Result<String, Error> {
+    let line = Line { item: item.into_iter().map(|(name, value)| Ok((name, typed(value)?))).collect::<Result<_, Error>>()? };
+    serde_json::to_string(&line).map_err(|error| Error::Refused(error.to_string()))
+}
+
+fn read_item(line: &str) -> Result<Item, Error> {
+    let line: Line = serde_json::from_str(line).map_err(|error| Error::Refused(format!("a line is not an item: {error}")))?;
+    line.item.into_iter().map(|(name, value)| Ok((name, attribute(value)?))).collect()
+}
+
+fn typed(value: AttributeValue) -> Result<Typed, Error> {
+    let encoded = |blob: Blob| STANDARD.encode(blob.into_inner());
+    Ok(match value {
+        AttributeValue::S(text) => Typed::S(text),
+        AttributeValue::N(number) => Typed::N(number),
+        AttributeValue::B(blob) => Typed::B(encoded(blob)),
+        AttributeValue::Bool(value) => Typed::Bool(value),
+        AttributeValue::Null(value) => Typed::Null(value),
+        AttributeValue::M(map) => Typed::M(map.into_iter().map(|(name, value)| Ok((name, typed(value)?))).collect::<Result<_, Error>>()?),
+        AttributeValue::L(list) => Typed::L(list.into_iter().map(typed).collect::<Result<_, _>>()?),
+        AttributeValue::Ss(texts) => Typed::Strings(texts),
+        AttributeValue::Ns(numbers) => Typed::Numbers(numbers),
+        AttributeValue::Bs(blobs) => Typed::Blobs(blobs.into_iter().map(encoded).collect()),
+        _ => return Err(Error::Refused("an attribute has a type that this version does not know".to_owned())),
+    })
+}
+
+fn attribute(value: Typed) -> Result<AttributeValue, Error> {
+    let decoded =
+        |text: String| STANDARD.decode(text).map(Blob::new).map_err(|error| Error::Refused(format!("a line is damaged: {error}")));
+    Ok(match value {
+        Typed::S(text) => AttributeValue::S(text),
+        Typed::N(number) => AttributeValue::N(number),
+        Typed::B(text) => AttributeValue::B(decoded(text)?),
+        Typed::Bool(value) => AttributeValue::Bool(value),
+        Typed::Null(value) => AttributeValue::Null(value),
+        Typed::M(map) => {
+            let map: Result<HashMap<_, _>, Error> = map.into_iter().map(|(name, value)| Ok((name, attribute(value)?))).collect();
+            AttributeValue::M(map?)
+        }
+        Typed::L(list) => AttributeValue::L(list.into_iter().map(attribute).collect::<Result<_, _>>()?),
+        Typed::Strings(texts) => AttributeValue::Ss(texts),
+        Typed::Numbers(numbers) => AttributeValue::Ns(numbers),
+        Typed::Blobs(texts) => AttributeValue::Bs(texts.into_iter().map(decoded).collect::<Result<_, _>>()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_of_every_type_comes_back_as_it_was() {
+        let line = r#"{"Item":{"b":{"B":"AAEC"},"bs":{"BS":["AA==","AQ=="]},"d":{"M":{"l":{"L":[{"NULL":true},{"BOOL":false}]}}},"n":{"N":"-1.5"},"ns":{"NS":["1","2"]},"pk":{"S":"ü"},"ss":{"SS":["a"]}}}"#;
+        assert_eq!(write_item(read_item(line).expect("an item")).expect("a line"), line);
+        assert!(read_item(r#"{"Item":{"pk":{"X":"?"}}}"#).is_err());
+    }
+}

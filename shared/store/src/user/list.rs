@@ -1,0 +1,74 @@
+//! The list of a project's users, or of a team's members, by the time of their sign-up ([`crate::sharded`]).
+
+use std::collections::HashMap;
+
+use futures_util::future::try_join_all;
+use model::user::User;
+use wire::id::{ProjectId, TeamId, UserId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, Key};
+use crate::keys::user_key;
+use crate::sharded::{Listing, Page, size};
+use crate::team::BATCH;
+use crate::team::membership::sign_up_partition;
+use crate::user::{USER_SHARDS, UserRow, list_partition};
+
+/// A page of users, with the position after which the next one begins.
+pub type UserPage = Page<UserRow>;
+
+impl Store {
+    /// Users that `keep` keeps, in order.
+    pub async fn users(&self, project: &ProjectId, listing: Listing<'_>, keep: impl Fn(&User) -> bool) -> Result<UserPage, Error> {
+        let partitions = (0..USER_SHARDS).map(|shard| list_partition(project, shard)).collect();
+        let read = |_: &str, item: Item| {
+            let row = UserRow::of(item)?;
+            let bytes = if keep(&row.user) { size(&row.user) } else { return Ok(None) };
+            Ok(Some((row, bytes)))
+        };
+        self.sharded(partitions, listing, read).await
+    }
+
+    /// Members of a team that `keep` keeps, in order. At most `listing.read` of them are looked at.
+    pub async fn users_of_team(
+        &self,
+        project: &ProjectId,
+        team: TeamId,
+        listing: Listing<'_>,
+        keep: impl Fn(&User) -> bool,
+    ) -> Result<UserPage, Error> {
+        let limit = listing.limit;
+        let listing = Listing { limit: listing.read, ..listing };
+        let read = |position: &str, _: Item| Ok(user_of_position(position).map(|id| ((position.to_owned(), id), 0)));
+        let members = self.sharded(vec![sign_up_partition(project, team)], listing, read).await?;
+        let ids: Vec<UserId> = members.rows.iter().map(|(_, id)| *id).collect();
+        let mut users = self.users_by_id(project, &ids).await?;
+        let (mut rows, mut last) = (Vec::new(), None);
+        for (position, id) in members.rows {
+            if let Some(row) = users.remove(&id).filter(|row| keep(&row.user)) {
+                if rows.len() == limit {
+                    return Ok(Page { rows, next: last });
+                }
+                rows.push(row);
+            }
+            last = Some(position);
+        }
+        Ok(Page { rows, next: members.next })
+    }
+
+    /// The users of these ids that there are: one round trip, one unit for each 4 KB of each.
+    pub async fn users_by_id(&self, project: &ProjectId, ids: &[UserId]) -> Result<HashMap<UserId, UserRow>, Error> {
+        let read = async |ids: &[UserId]| -> Result<Vec<UserRow>, Error> {
+            let keys: Vec<Key> = ids.iter().map(|id| user_key(project, *id)).collect();
+            let mut items = self.get_many(keys.clone()).await?;
+            keys.iter().filter_map(|key| items.take(key)).map(UserRow::of).collect()
+        };
+        let batches = try_join_all(ids.chunks(BATCH).map(read)).await?;
+        Ok(batches.into_iter().flatten().map(|row| (row.user.id, row)).collect())
+    }
+}
+
+fn user_of_position(position: &str) -> Option<UserId> {
+    position.split_once('#').and_then(|(_, id)| UserId::parse(id).ok())
+}

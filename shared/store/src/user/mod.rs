@@ -1,0 +1,299 @@
+//! Users and the claims that make their ways of signing in unique.
+//!
+//! | item | pk | sk | index |
+//! |---|---|---|---|
+//! | user | `U#<P>#<user>` | `USER` | gsi1 `P#<P>#USERS#<shard>` / sign-up time, id |
+//! | claim of an address | `E#<P>#<address>` | `CLAIM` | |
+//!
+//! A user is written on the condition of its version; a claim exists if and only if a channel signs in, and is written in the same
+//! transaction. It repeats what of the user those need who know the address alone, so that they need not read the user. A change of a user without claims costs one unit for each KB, with claims two for each item.
+
+pub mod account;
+pub mod list;
+pub mod provider_account;
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use model::email::Email;
+use model::email::category::Category;
+use model::project::SendingProject;
+use model::trail::Event;
+use model::user::totp::Totp;
+use model::user::{Channel, MAX_WRONG_PASSWORDS, User};
+use serde::{Deserialize, Serialize};
+use wire::id::{ProjectId, TeamId, UserId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{Item, Key, entity, integer, number, sortable, string};
+use crate::keys::{project_key, user_key};
+use crate::write::Write;
+
+/// Over how many partitions the list of a project's users is spread.
+pub const USER_SHARDS: u8 = 4;
+
+/// A user with what is written beside it.
+#[derive(Debug, Clone)]
+pub struct UserRow {
+    pub user: User,
+    pub version: u64,
+    pub last_active_at: Timestamp,
+}
+
+/// Who signs in with an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmailClaim {
+    pub user_id: UserId,
+    pub is_verified: bool,
+    /// The user's credential epoch: that of codes which are made for the address.
+    #[serde(default)]
+    pub epoch: u64,
+    /// Whether the user has switched sign-in by codes off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refuses_codes: bool,
+}
+
+impl EmailClaim {
+    /// The claim of an address that `user` signs in with.
+    pub fn of(user: &User, channel: &Channel) -> Self {
+        Self { user_id: user.id, is_verified: channel.is_verified, epoch: user.credential_epoch, refuses_codes: user.otp_refused }
+    }
+}
+
+pub fn email_claim_key(project: &ProjectId, email: &Email) -> Key {
+    Key::new(format!("E#{project}#{email}"), "CLAIM")
+}
+
+pub(crate) fn list_partition(project: &ProjectId, shard: u8) -> String {
+    format!("P#{project}#USERS#{shard}")
+}
+
+fn shard(id: UserId) -> u8 {
+    id.uuid().as_bytes()[15] % USER_SHARDS
+}
+
+impl UserRow {
+    pub fn of(item: Item) -> Result<Self, Error> {
+        let version = number(&item, "version").unwrap_or_default();
+        let last_active = number(&item, "last_active_at").and_then(|millis| Timestamp::from_millisecond(millis).ok());
+        let user: User = entity(item)?;
+        Ok(Self { version, last_active_at: last_active.unwrap_or(user.signed_up_at), user })
+    }
+}
+
+/// Writes a new user.
+pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
+    Ok(Write::create(user_key(project, user.id), user)?
+        .about(user.id)
+        .tells([Event::Created])
+        .attribute("version", integer(1))
+        .attribute("last_active_at", integer(user.signed_up_at.as_millisecond()))
+        .attribute("gsi1pk", string(list_partition(project, shard(user.id))))
+        .attribute("gsi1sk", string(list_position(user))))
+}
+
+/// Replaces a user that nobody changed since `version`.
+pub fn replace(project: &ProjectId, user: &User, version: u64) -> Result<Write, Error> {
+    Ok(Write::update(user_key(project, user.id), "SET d = :d, version = :new, gsi1sk = :position")
+        .on("version = :old")
+        .about(user.id)
+        .entity(":d", user)?
+        .value(":old", integer(version))
+        .value(":new", integer(version + 1))
+        .value(":position", string(list_position(user))))
+}
+
+/// Fails the transaction unless the user is still as it was read.
+pub fn unchanged(project: &ProjectId, user: UserId, version: u64) -> Write {
+    Write::check(user_key(project, user), "version = :old").value(":old", integer(version))
+}
+
+/// Fails the transaction unless the user is still in this credential epoch.
+pub fn at_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
+    Write::check(user_key(project, user), &in_epoch(epoch)).value(":credentials", integer(epoch))
+}
+
+/// The condition that a user is in the credential epoch `:credentials`. Items of older versions have none, which is the first.
+pub(crate) fn in_epoch(epoch: u64) -> String {
+    let first = if epoch == 0 { " OR attribute_not_exists(d.credential_epoch)" } else { "" };
+    format!("attribute_exists(pk) AND (d.credential_epoch = :credentials{first})")
+}
+
+/// Fails the transaction unless this user signs in with the address, verified.
+pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> Write {
+    Write::check(email_claim_key(project, email), "d.user_id = :user AND d.is_verified = :yes")
+        .value(":user", string(user.to_string()))
+        .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
+}
+
+/// Notes the time step of a code of the second factor: each is accepted once, and only while the secret and the epochs of the user are
+/// as they were read. The version changes, so that no change of the user takes the step back.
+pub fn use_totp_step(project: &ProjectId, user: &User, totp: &Totp, step: u64) -> Result<Write, Error> {
+    let unchanged = format!(
+        "d.totp.secret = :secret AND d.totp.last_step < :step AND d.session_epoch = :epoch AND {}",
+        in_epoch(user.credential_epoch)
+    );
+    Ok(Write::update(user_key(project, user.id), "SET d.totp.last_step = :step, version = version + :one")
+        .on(unchanged)
+        .about(user.id)
+        .value(":credentials", integer(user.credential_epoch))
+        .entity(":secret", &totp.secret)?
+        .value(":step", integer(step))
+        .value(":epoch", integer(user.session_epoch))
+        .value(":one", integer(1)))
+}
+
+/// Something whose wrong passwords are counted with the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guess {
+    /// A password at sign-in.
+    SignIn,
+    /// The old password of somebody who is signed in.
+    OldPassword,
+}
+
+impl Guess {
+    fn attribute(self) -> &'static str {
+        match self {
+            Self::SignIn => "d.wrong_passwords",
+            Self::OldPassword => "d.wrong_old_passwords",
+        }
+    }
+}
+
+/// Counts wrong passwords anew after a right one; fails when the account was closed meanwhile. None are
+/// counted when somebody else counted anew and then wrote the user, as a count of zero is not stored.
+pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
+    let open = "attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)";
+    count_anew(project, user).on(open).value(":most", integer(MAX_WRONG_PASSWORDS))
+}
+
+/// Counts wrong passwords anew after another proof than a password; fails unless the user is in this
+/// credential epoch.
+pub fn reopen(project: &ProjectId, user: UserId, epoch: u64) -> Write {
+    count_anew(project, user).on(in_epoch(epoch)).value(":credentials", integer(epoch))
+}
+
+fn count_anew(project: &ProjectId, user: UserId) -> Write {
+    Write::update(user_key(project, user), "SET d.wrong_passwords = :none, version = version + :one")
+        .value(":none", integer(0))
+        .value(":one", integer(1))
+}
+
+/// Sets whether a user wants mails of a kind; fails when there is no such user. The version changes, so that no change of the user takes it
+/// back.
+pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_refused: bool) -> Result<Write, Error> {
+    // There is one kind that can be refused, so the list is this one or none.
+    let refused: Vec<Category> = Some(category).filter(|category| is_refused && category.can_be_refused()).into_iter().collect();
+    Ok(Write::update(user_key(project, user), "SET d.refused_categories = :refused, version = version + :one")
+        .on("attribute_exists(pk)")
+        .about(user)
+        .entity(":refused", &refused)?
+        .value(":one", integer(1)))
+}
+
+/// Takes back that a user has selected a team of which it is no longer a member.
+pub(crate) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> Write {
+    Write::update(user_key(project, user), "REMOVE d.selected_team_id SET version = version + :one")
+        .on("d.selected_team_id = :team")
+        .value(":team", string(team.to_string()))
+        .value(":one", integer(1))
+}
+
+fn list_position(user: &User) -> String {
+    format!("{}#{}", sortable(user.signed_up_at), user.id)
+}
+
+/// Claims an address that nobody signs in with.
+pub fn claim_email(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
+    Write::create(email_claim_key(project, email), claim)
+}
+
+/// Renews the claim of an address by the user who has it, or claims it when nobody does.
+pub fn renew_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
+    let write = Write::put(email_claim_key(project, email), claim)?;
+    Ok(write.on("attribute_not_exists(pk) OR d.user_id = :user").value(":user", string(claim.user_id.to_string())))
+}
+
+/// Takes an address from the user who claims it without having verified it.
+pub(crate) fn take_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim, from: UserId) -> Result<Write, Error> {
+    let write = Write::put(email_claim_key(project, email), claim)?;
+    Ok(write
+        .on("d.user_id = :from AND d.is_verified = :no")
+        .value(":from", string(from.to_string()))
+        .value(":no", aws_sdk_dynamodb::types::AttributeValue::Bool(false)))
+}
+
+impl Store {
+    pub async fn user(&self, project: &ProjectId, id: UserId) -> Result<Option<UserRow>, Error> {
+        self.get(&user_key(project, id)).await?.map(UserRow::of).transpose()
+    }
+
+    /// Some projects, as their mails need them, and users in one round trip, at most 100 together.
+    pub async fn parties(
+        &self,
+        projects: HashSet<ProjectId>,
+        users: HashSet<(ProjectId, UserId)>,
+    ) -> Result<(HashMap<ProjectId, SendingProject>, HashMap<(ProjectId, UserId), Option<User>>), Error> {
+        let keys = projects.iter().map(project_key).chain(users.iter().map(|(project, user)| user_key(project, *user)));
+        let mut items = self.get_many(keys.collect::<Vec<_>>()).await?;
+        let mut found = HashMap::new();
+        for id in projects {
+            if let Some(project) = items.entity(&project_key(&id))? {
+                found.insert(id, project);
+            }
+        }
+        let users = users.into_iter().map(|(project, id)| Ok(((project.clone(), id), items.entity(&user_key(&project, id))?)));
+        Ok((found, users.collect::<Result<_, Error>>()?))
+    }
+
+    /// Who signs in with this address: one unit.
+    pub async fn email_claim(&self, project: &ProjectId, email: &Email) -> Result<Option<EmailClaim>, Error> {
+        self.get(&email_claim_key(project, email)).await?.map(entity).transpose()
+    }
+
+    /// Counts a wrong password, and gives the user with its count; `None` when there is none any more.
+    /// The version changes, so that no change of the user takes it back.
+    pub async fn count_wrong_password(&self, project: &ProjectId, id: UserId, guess: Guess) -> Result<Option<User>, Error> {
+        let count = guess.attribute();
+        let update =
+            Write::update(user_key(project, id), format!("SET {count} = if_not_exists({count}, :none) + :one, version = version + :one"));
+        let update = update.on("attribute_exists(pk)").value(":none", integer(0)).value(":one", integer(1));
+        match update.send_returning(&self.client, &self.table).await {
+            Ok(item) => UserRow::of(item).map(|row| Some(row.user)),
+            Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Notes that a user was active, and gives the user; `None` when there is none any more. Two units at most for each KB.
+    pub async fn touch_user(&self, project: &ProjectId, id: UserId, now: Timestamp) -> Result<Option<UserRow>, Error> {
+        let update = Write::update(user_key(project, id), "SET last_active_at = :now")
+            .on("attribute_exists(pk)")
+            .value(":now", integer(now.as_millisecond()));
+        match update.send_returning(&self.client, &self.table).await {
+            Ok(item) => UserRow::of(item).map(Some),
+            Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The ids of all users of a project, shard by shard in the order of sign-up. Half a unit for each 4 KB.
+    pub async fn user_ids(&self, project: &ProjectId) -> Result<Vec<UserId>, Error> {
+        let mut ids = Vec::new();
+        for shard in 0..USER_SHARDS {
+            let query = self
+                .query()
+                .index_name("gsi1")
+                .key_condition_expression("gsi1pk = :pk")
+                .expression_attribute_values(":pk", string(list_partition(project, shard)))
+                .projection_expression("gsi1sk");
+            for item in self.query_all(query).await? {
+                let position = item.get("gsi1sk").and_then(|value| value.as_s().ok());
+                ids.extend(position.and_then(|text| text.split('#').nth(1)).and_then(|id| UserId::parse(id).ok()));
+            }
+        }
+        Ok(ids)
+    }
+}
