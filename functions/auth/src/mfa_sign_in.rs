@@ -17,7 +17,7 @@ use model::limit::Limit;
 use model::session::Amr;
 use model::trail::Event;
 use serde::Serialize;
-use store::{code, user};
+use store::{Label, code, user};
 use utoipa::ToSchema;
 
 use crate::otp_sign_in::SignedInOrUp;
@@ -100,8 +100,8 @@ pub async fn handle(
             let signed_in = session.signed_in(&app, &access.project, &row.user);
             Ok(Json(SignedInOrUp { signed_in, is_new_user: attempt.is_new_user }))
         }
-        Err(store::Error::Conflict(failed)) if failed.contains(&0) => Err(Rejected::AlreadyUsed.into()),
-        Err(store::Error::Conflict(failed)) if failed.contains(&1) => Err(KnownError::InvalidTotpCode.into()),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::TotpStep) => Err(KnownError::InvalidTotpCode.into()),
         Err(error) => Err(error.into()),
     }
 }

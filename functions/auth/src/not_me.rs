@@ -23,7 +23,7 @@ use model::user::{Channel, User};
 use store::link::{self, Link};
 use store::user::UserRow;
 use store::user::account::Outcome;
-use store::{Write, record};
+use store::{Label, Write, record};
 
 use crate::not_me_page::{WayBack, done, find, nothing_to_undo, used};
 
@@ -84,7 +84,7 @@ impl Undo<'_> {
                 Ok(Outcome::EmailTaken(email)) => self.lose(email).await?,
                 Ok(Outcome::AccountTaken(account)) => self.taken.accounts.push(account),
                 Ok(Outcome::Changed | Outcome::Done) => {}
-                Err(store::Error::Conflict(failed)) if failed.contains(&0) => return Ok(used()),
+                Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(used()),
                 // The squatter changed.
                 Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
                 Err(error) => return Err(error.into()),

@@ -20,9 +20,9 @@ use model::user::provider_account::Refused;
 use model::user::restriction::RestrictedReason;
 use secrecy::{ExposeSecret as _, SecretString};
 use store::provider::authorization::{self, AuthorizationCode, Pending, PendingChange};
-use store::session;
 use store::user::account::Outcome;
 use store::user::{self, UserRow};
+use store::{Label, session};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 use wire::id::UserId;
@@ -185,7 +185,7 @@ impl Redemption {
             Ok(Outcome::Changed) => Failed::Changed,
             Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
             Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
-            Err(store::Error::Conflict(failed)) if failed.contains(&0) => Failed::Redeemed,
+            Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Failed::Redeemed,
             Err(store::Error::Conflict(_)) => Failed::For(KnownError::InvalidAuthorizationCode),
             Err(error) => return Err(error.into()),
         };

@@ -23,7 +23,7 @@ use model::user::ownership::Proof;
 use serde::Serialize;
 use store::user::account::Outcome;
 use store::user::{self, EmailClaim, UserRow};
-use store::{Write, code, keys};
+use store::{Conflict, Label, Write, code, keys};
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
@@ -97,7 +97,7 @@ pub async fn handle(
     };
     for _ in 1..TRIES {
         match sign_in(&app, &access, &body.code, &stored, account).await {
-            Err(Error::Store(store::Error::Conflict(failed))) if !failed.contains(&0) => {
+            Err(Error::Store(store::Error::Conflict(conflict))) if !conflict.is_of(Label::Code) => {
                 account = Account::of(&app, project, &stored).await?;
             }
             result => return redeemed(result).map(Json),
@@ -183,7 +183,7 @@ fn proved(app: &App, access: &Access<Client>, stored: &StoredCode, row: &UserRow
     Ok(user)
 }
 
-/// Writes a sign-in, on the condition that the account is still as it was read. The code is the first of `writes`.
+/// Writes a sign-in, on the condition that the account is still as it was read.
 async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &User, mut writes: Vec<Write>) -> Result<(), Error> {
     let Some(row) = before.filter(|row| row.user != *user) else {
         writes.extend(before.map(|row| user::unchanged(project, user.id, row.version)));
@@ -192,7 +192,7 @@ async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &
     match app.store.change_account(project, row, user, writes).await? {
         Outcome::Done => Ok(()),
         // As when the check that it is unchanged fails: the account is looked at again.
-        _ => Err(store::Error::Conflict(vec![usize::MAX]).into()),
+        _ => Err(store::Error::Conflict(Conflict::default()).into()),
     }
 }
 

@@ -21,8 +21,8 @@ use model::session::Amr;
 use model::sign_up::rule::AuthMethod;
 use model::user::User;
 use model::{password, trail};
-use store::Write;
 use store::user::{self, EmailClaim};
+use store::{Label, Write};
 
 use crate::tokens::{NewSession, SignedIn};
 
@@ -95,7 +95,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
             }
             Ok(Json(session.signed_in(&app, &access.project, &user)))
         }
-        Err(store::Error::Conflict(failed)) if failed.contains(&0) => {
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Claim(0)) => {
             Err(KnownError::UserEmailAlreadyExists { email: body.email.to_string(), would_work_if_email_was_verified: false }.into())
         }
         Err(error) => Err(error.into()),

@@ -22,7 +22,7 @@ use model::code::{Code, Purpose, Rejected};
 use model::limit::Limit;
 use model::session::Amr;
 use model::trail::Event;
-use store::{Write, code, session, user};
+use store::{Label, Write, code, session, user};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
@@ -60,10 +60,12 @@ pub struct Reauthenticate {
     code: Option<Code>,
 }
 
-/// What is written when the proof is right. The first write fails if somebody else has used the proof in the meantime.
+/// What is written when the proof is right.
 struct Proof {
     writes: Vec<Write>,
     amr: Amr,
+    /// Which of them fails if somebody else has used the proof in the meantime.
+    label: Label,
     /// The error in that case.
     used: KnownError,
 }
@@ -87,7 +89,7 @@ pub async fn handle(
     writes.push(session::reauthenticate(&access.project.id, &current.session, &[proof.amr], app.clock.now())?);
     match app.store.transact(writes).await {
         Ok(()) => Ok(Json(SUCCESS)),
-        Err(store::Error::Conflict(failed)) if failed.contains(&0) => Err(proof.used.into()),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(proof.label) => Err(proof.used.into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -102,7 +104,7 @@ async fn by_password(app: &App, access: &Access<Client>, current: &CurrentUser, 
     check_age(current, user.first_password_at)?;
     let failures = old_password::prove(app, project, user, password).await?;
     let writes = [user::at_epoch(project, user.id, user.credential_epoch)].into_iter().chain(failures.still_allowed()).collect();
-    Ok(Proof { writes, amr: Amr::Pwd, used: KnownError::PasswordConfirmationMismatch })
+    Ok(Proof { writes, amr: Amr::Pwd, label: Label::User, used: KnownError::PasswordConfirmationMismatch })
 }
 
 async fn by_totp(app: &App, access: &Access<Client>, current: &CurrentUser, code: &str) -> Result<Proof, Error> {
@@ -117,7 +119,7 @@ async fn by_totp(app: &App, access: &Access<Client>, current: &CurrentUser, code
         return Err(KnownError::InvalidTotpCode.into());
     };
     let writes = [user::use_totp_step(project, user, totp, step)?].into_iter().chain(failures.still_allowed()).collect();
-    Ok(Proof { writes, amr: Amr::Otp, used: KnownError::InvalidTotpCode })
+    Ok(Proof { writes, amr: Amr::Otp, label: Label::TotpStep, used: KnownError::InvalidTotpCode })
 }
 
 async fn by_code(app: &App, access: &Access<Client>, current: &CurrentUser, code: &Code) -> Result<Proof, Error> {
@@ -130,5 +132,5 @@ async fn by_code(app: &App, access: &Access<Client>, current: &CurrentUser, code
     }
     check_age(current, user.notices.joined_at(&stored.email))?;
     let writes = vec![code::redeem(project, Purpose::SignIn, code), user::at_epoch(project, user.id, user.credential_epoch)];
-    Ok(Proof { writes, amr: Amr::Otp, used: Rejected::AlreadyUsed.into() })
+    Ok(Proof { writes, amr: Amr::Otp, label: Label::Code, used: Rejected::AlreadyUsed.into() })
 }

@@ -7,6 +7,7 @@ use model::code::Rejected;
 use model::project::Project;
 use model::team::invitation::{Invitation, NotAcceptable};
 use model::user::User;
+use store::Label;
 use store::team::invitation;
 
 /// Accepts an invitation. Whoever is a member already stays what it is.
@@ -16,14 +17,13 @@ pub(crate) async fn accept(app: &App, project: &Project, invitation: &Invitation
         NotAcceptable::OtherAddress => KnownError::TeamInvitationEmailMismatch,
     })?;
     let mut writes = invitation::accept(&project.id, invitation).to_vec();
-    let ends = writes.len();
     if !is_member {
         writes.extend(joining(app, project, invitation.team_id, user)?);
     }
     match app.store.transact(writes).await {
         Ok(()) => Ok(()),
-        Err(store::Error::Conflict(failed)) if failed.iter().any(|index| *index < ends) => Err(Rejected::AlreadyUsed.into()),
-        Err(store::Error::Conflict(failed)) => Err(join_refused(&failed, ends, invitation.team_id).into()),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
+        Err(store::Error::Conflict(conflict)) => Err(join_refused(&conflict, invitation.team_id).into()),
         Err(error) => Err(error.into()),
     }
 }

@@ -36,7 +36,7 @@ pub async fn handle(
     let user = read(&access, user_id).await?.ok_or(KnownError::UserNotFound)?.user;
     match app.store.transact(joining(&app, &access.project, team_id, &user)?).await {
         Ok(()) => Ok(Created(TeamMembership { team_id, user_id })),
-        Err(store::Error::Conflict(failed)) => Err(join_refused(&failed, 0, team_id).into()),
+        Err(store::Error::Conflict(conflict)) => Err(join_refused(&conflict, team_id).into()),
         Err(error) => Err(error.into()),
     }
 }

@@ -11,6 +11,7 @@ use model::profile_image::{NewImage, Owner, Upload};
 use model::team::view::TeamView;
 use model::team::{NewTeam, Team};
 use model::user::reference::UserRef;
+use store::Label;
 use store::team::{self, membership};
 use wire::id::{TeamId, UserId};
 
@@ -58,7 +59,7 @@ pub async fn handle(
     }
     writes.extend(image_writes(project, id, &image, old)?);
     match app.store.transact(writes).await {
-        Err(store::Error::Conflict(failed)) if creator.is_some() && failed.contains(&0) => Err(KnownError::UserNotFound.into()),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::User) => Err(KnownError::UserNotFound.into()),
         result => Ok(result.map(|()| Created(TeamView::of(&team, access.level)))?),
     }
 }

@@ -15,9 +15,9 @@ use model::user::input::UserInput;
 use model::user::patch::{Refused, UserPatch};
 use model::user::totp::Totp;
 use model::user::{MAX_CHANNELS, User};
-use store::profile_image;
 use store::team::membership;
 use store::user::UserRow;
+use store::{Label, profile_image};
 use wire::change::Change;
 use wire::id::TeamId;
 
@@ -68,7 +68,7 @@ impl UserChange {
         let mut with = With(delete.into_iter().chain(put).collect());
         if user.selected_team_id != old_team {
             with.0.extend(old_team.map(|team| membership::deselect(&project.id, team, user.id)));
-            user.selected_team_id.into_iter().for_each(|team| with.first(membership::select(&project.id, team, user.id)));
+            user.selected_team_id.into_iter().for_each(|team| with.0.push(membership::select(&project.id, team, user.id)));
         }
         Ok(with)
     }
@@ -107,8 +107,7 @@ impl UserChange {
                 let team = team.filter(|team| row.user.selected_team_id == Some(team.id));
                 Ok((row, team))
             }
-            // The first of what is written beside the user says that it is a member.
-            ((Err(Error::Store(store::Error::Conflict(failed))), _), Change::Set(team)) if failed.contains(&0) => {
+            ((Err(Error::Store(store::Error::Conflict(conflict))), _), Change::Set(team)) if conflict.is_of(Label::Member) => {
                 Err(no_member(*team, id).into())
             }
             ((Err(error), _), _) => Err(error),

@@ -14,7 +14,7 @@ use model::user::ownership::Author;
 use store::limit::Window;
 use store::user::UserRow;
 use store::user::account::Outcome;
-use store::{Store, Write};
+use store::{Label, Store, Write};
 use tokio::time::Instant;
 use wire::id::{ProjectId, UserId};
 use wire::level::Level;
@@ -33,13 +33,6 @@ const BUDGET: Duration = Duration::from_secs(6);
 /// What is done with a change that is written: whoever makes it says what else belongs to the transaction.
 #[derive(Debug, Default)]
 pub struct With(pub Vec<Write>);
-
-impl With {
-    /// Puts a write before the others: its place is then 0 among those that fail.
-    pub fn first(&mut self, write: Write) {
-        self.0.insert(0, write);
-    }
-}
 
 /// The team that a user has selected.
 pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> Result<Option<Team>, store::Error> {
@@ -180,10 +173,10 @@ fn taken_error(outcome: Outcome) -> KnownError {
     }
 }
 
-/// Runs what redeems a code as the first write beside its user: who loses against another redemption is told so.
+/// The result of what redeems a code: whoever loses against another redemption is told so.
 pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
     match result {
-        Err(Error::Store(store::Error::Conflict(failed))) if failed.contains(&0) => Err(Rejected::AlreadyUsed.into()),
+        Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
         result => result,
     }
 }

@@ -9,9 +9,9 @@ use model::permission::{Grant, Occasion, System};
 use model::project::Project;
 use model::team::{Member, Team, may};
 use model::user::User;
-use store::team::membership::{self, MemberRow, TEAM_WRITE, USER_WRITE};
+use store::team::membership::{self, MemberRow};
 use store::team::{self, TeamRow};
-use store::{Store, Write};
+use store::{Conflict, Label, Store, Write};
 use wire::id::{TeamId, UserId};
 use wire::level::Level;
 
@@ -87,12 +87,14 @@ pub fn joining(app: &App, project: &Project, team: TeamId, user: &User) -> Resul
     membership::joining(&project.id, team, user, user_write, &Member::new(app.clock.now()), grants)
 }
 
-/// What it means that the writes of [`joining`] failed, when they begin at `first`.
-pub fn join_refused(failed: &[usize], first: usize, team: TeamId) -> KnownError {
-    match failed.first().and_then(|index| index.checked_sub(first)) {
-        Some(TEAM_WRITE) => no_team(team),
-        Some(USER_WRITE) => KnownError::UserNotFound,
-        _ => KnownError::TeamMembershipAlreadyExists,
+/// What it means that the writes of [`joining`] failed.
+pub fn join_refused(conflict: &Conflict, team: TeamId) -> KnownError {
+    if conflict.is_of(Label::Team) {
+        no_team(team)
+    } else if conflict.is_of(Label::User) {
+        KnownError::UserNotFound
+    } else {
+        KnownError::TeamMembershipAlreadyExists
     }
 }
 

@@ -13,8 +13,9 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsInput;
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use wire::entropy::Entropy;
 
-use crate::error::{Error, cancelled, failure};
+use crate::error::{Cancelled, Error, cancelled, failure};
 use crate::item::{Item, Items, Key, key_of};
+use crate::label::Conflict;
 use crate::record::Turn;
 use crate::retry::Waits;
 use crate::write::Write;
@@ -126,18 +127,22 @@ impl Store {
 
     /// The same for what is no change that a trail tells.
     pub async fn transact_unrecorded(&self, writes: Vec<Write>) -> Result<(), Error> {
-        let refusals: Vec<_> = writes.iter().map(Write::refusal).collect();
-        let result = self.try_transact(writes).await;
-        let Err(Error::Conflict(failed)) = result else { return result };
+        let meanings: Vec<_> = writes.iter().map(|write| (write.label(), write.refusal())).collect();
+        let failed = match self.try_transact(writes).await {
+            Ok(()) => return Ok(()),
+            Err(Cancelled::Otherwise(error)) => return Err(error),
+            Err(Cancelled::ByConditions(positions)) => positions.into_iter().filter_map(|position| meanings.get(position)),
+        };
         // A limit that is reached is said before anything that the other conditions would tell.
-        let refused = failed.iter().find_map(|index| refusals.get(*index).copied().flatten());
-        Err(refused.map_or(Error::Conflict(failed), Error::Limited))
+        let refused = failed.clone().find_map(|(_, refusal)| *refusal);
+        Err(refused.map_or_else(|| Error::Conflict(Conflict::new(failed.filter_map(|(label, _)| *label))), Error::Limited))
     }
 
-    async fn try_transact(&self, writes: Vec<Write>) -> Result<(), Error> {
-        let items: Vec<_> = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<_, _>>()?;
+    async fn try_transact(&self, writes: Vec<Write>) -> Result<(), Cancelled> {
+        let items = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<Vec<_>, _>>();
         // Whatever happens on the way, DynamoDB makes a transaction once for each token.
         let token = self.entropy.uuid();
+        let items = items.map_err(Cancelled::Otherwise)?;
         let request = TransactWriteItemsInput::builder().set_transact_items(Some(items)).client_request_token(token);
         self.client.call(request).await.map(drop).map_err(cancelled)
     }
@@ -152,27 +157,26 @@ impl Store {
 
     /// The same for what is no change that a trail tells: counters, times of last use, what a worker moves on.
     pub async fn write_unrecorded(&self, write: Write) -> Result<(), Error> {
-        let (mark, refusal) = (self.entropy.uuid().to_string(), write.refusal());
+        let (mark, meaning) = (self.entropy.uuid().to_string(), write.meaning());
         let write = write.marked(&mark);
         match write.clone().send(&self.client, &self.table).await {
             Ok(()) => Ok(()),
             // An answer was lost before: the item tells whether this write is what now stands in its way.
             Err((Error::Conflict(_), true)) if write.is_done(self.get_now(write.key()).await?.as_ref(), &mark) => Ok(()),
-            Err((Error::Conflict(failed), _)) => Err(refusal.map_or(Error::Conflict(failed), Error::Limited)),
+            Err((Error::Conflict(_), _)) => Err(meaning),
             Err((error, _)) => Err(error),
         }
     }
 
     /// [`Self::write_unrecorded`] of an update, and the item as it is afterwards.
     pub(crate) async fn write_unrecorded_returning(&self, write: Write) -> Result<Item, Error> {
-        let (mark, refusal) = (self.entropy.uuid().to_string(), write.refusal());
+        let (mark, meaning) = (self.entropy.uuid().to_string(), write.meaning());
         let write = write.marked(&mark);
         match write.clone().send_update(&self.client, &self.table).await {
             Ok(item) => Ok(item),
-            Err((Error::Conflict(failed), is_uncertain)) => {
+            Err((Error::Conflict(_), is_uncertain)) => {
                 let found = if is_uncertain { self.get_now(write.key()).await? } else { None };
-                let refused = || refusal.map_or(Error::Conflict(failed), Error::Limited);
-                found.filter(|item| write.is_done(Some(item), &mark)).ok_or_else(refused)
+                found.filter(|item| write.is_done(Some(item), &mark)).ok_or(meaning)
             }
             Err((error, _)) => Err(error),
         }

@@ -26,6 +26,7 @@ use wire::id::ProjectId;
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, string};
+use crate::label::Label;
 use crate::table;
 use crate::write::Write;
 
@@ -43,6 +44,7 @@ pub(crate) fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_
 
 pub(crate) fn redeem_at(key: Key) -> Write {
     Write::update(key, "SET d.used = :yes")
+        .labelled(Label::Code)
         .on("d.used = :no")
         .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
         .value(":no", aws_sdk_dynamodb::types::AttributeValue::Bool(false))

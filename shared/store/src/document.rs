@@ -25,6 +25,7 @@ use wire::id::{DocumentId, ProjectId};
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, string};
+use crate::label::Label;
 use crate::project::replaced;
 use crate::write::Write;
 
@@ -54,7 +55,7 @@ fn count_key(project: &ProjectId, kind: DocumentKind) -> Key {
 /// So many documents of a kind more; fails when there are more than there may be then.
 fn more(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
     let update = Write::update(count_key(project, kind), "ADD documents :more").on("attribute_not_exists(documents) OR documents <= :most");
-    update.value(":more", integer(count)).value(":most", integer(MAX_DOCUMENTS.saturating_sub(count)))
+    update.value(":more", integer(count)).value(":most", integer(MAX_DOCUMENTS.saturating_sub(count))).labelled(Label::Count)
 }
 
 fn less(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
@@ -171,13 +172,12 @@ impl Store {
     pub async fn update_configuration(&self, project: &Project, version: u64, documents: &[DocumentWrite]) -> Result<(), ConfigError> {
         let counts = [DocumentKind::Template, DocumentKind::Theme].into_iter().filter_map(|kind| counted(&project.id, kind, documents));
         let mut writes: Vec<Write> = counts.collect();
-        let counts = writes.len();
         writes.extend(replaced(project, version)?);
         for document in documents {
             writes.push(document.write(&project.id)?);
         }
         match self.transact(writes).await {
-            Err(Error::Conflict(failed)) if failed.iter().any(|index| *index < counts) => Err(ConfigError::TooManyDocuments),
+            Err(Error::Conflict(conflict)) if conflict.is_of(Label::Count) => Err(ConfigError::TooManyDocuments),
             result => Ok(result?),
         }
     }
@@ -200,7 +200,7 @@ impl Store {
         let target = Target::new(kind.into(), document.id);
         match self.transact([more(project, kind, 1), written(project, kind, document, 0)?.targets([target])]).await {
             Ok(()) => Ok(true),
-            Err(Error::Conflict(failed)) if failed.contains(&0) => Ok(false),
+            Err(Error::Conflict(conflict)) if conflict.is_of(Label::Count) => Ok(false),
             Err(error) => Err(error),
         }
     }

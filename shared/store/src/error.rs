@@ -5,14 +5,15 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use model::limit::Refused;
 
+use crate::label::Conflict;
 use crate::retry::UNCERTAIN;
 
 /// Why the table did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Conditions did not hold: the positions of those writes. Nothing was written.
-    #[error("the conditions of the writes {0:?} do not hold")]
-    Conflict(Vec<usize>),
+    /// Conditions did not hold. Nothing was written.
+    #[error("the conditions of writes do not hold: {0:?}")]
+    Conflict(Conflict),
     /// A limit is reached. Nothing was written.
     #[error("a limit is reached: {0}")]
     Limited(Refused),
@@ -38,7 +39,7 @@ pub(crate) fn is_uncertain<E>(error: &Failure<E>) -> bool {
 pub(crate) fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<E>) -> Error {
     match &error {
         SdkError::ServiceError(service) => match service.err().code().unwrap_or_default() {
-            "ConditionalCheckFailedException" => Error::Conflict(vec![0]),
+            "ConditionalCheckFailedException" => Error::Conflict(Conflict::default()),
             _ if service.raw().status().is_server_error() => Error::Unavailable(service.err().code().unwrap_or("5xx").to_owned()),
             "TransactionConflictException"
             | "TransactionInProgressException"
@@ -54,16 +55,25 @@ pub(crate) fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<
     }
 }
 
+/// Why a transaction was not made: by conditions, whose positions these are, or for another reason.
+pub(crate) enum Cancelled {
+    ByConditions(Vec<usize>),
+    Otherwise(Error),
+}
+
 /// What a cancelled transaction means: conditions first, as trying again would not help them.
-pub(crate) fn cancelled(error: Failure<TransactWriteItemsError>) -> Error {
-    let SdkError::ServiceError(service) = &error else { return failure(error) };
-    let TransactWriteItemsError::TransactionCanceledException(cancelled) = service.err() else { return failure(error) };
+pub(crate) fn cancelled(error: Failure<TransactWriteItemsError>) -> Cancelled {
+    let SdkError::ServiceError(service) = &error else { return Cancelled::Otherwise(failure(error)) };
+    let TransactWriteItemsError::TransactionCanceledException(cancelled) = service.err() else {
+        return Cancelled::Otherwise(failure(error));
+    };
     let codes: Vec<&str> = cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or_default()).collect();
     let failed: Vec<usize> =
         codes.iter().enumerate().filter(|(_, code)| **code == "ConditionalCheckFailed").map(|(index, _)| index).collect();
     if !failed.is_empty() {
-        return Error::Conflict(failed);
+        return Cancelled::ByConditions(failed);
     }
     let retryable = |code: &&str| matches!(*code, "TransactionConflict" | "ThrottlingError" | "ProvisionedThroughputExceeded");
-    if codes.iter().any(retryable) { Error::Unavailable(codes.join(" ")) } else { Error::Refused(codes.join(" ")) }
+    let is_retryable = codes.iter().any(retryable);
+    Cancelled::Otherwise(if is_retryable { Error::Unavailable(codes.join(" ")) } else { Error::Refused(codes.join(" ")) })
 }

@@ -24,6 +24,7 @@ use wire::id::{ChannelId, ProjectId, UserId};
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Key, entity};
+use crate::label::Label;
 use crate::user;
 use crate::write::Write;
 
@@ -93,6 +94,7 @@ impl<P: Purpose> Link<P> {
 /// Uses a link: of all who try, one write succeeds.
 pub fn redeem<P: Purpose>(code: &Code) -> Write {
     Write::update(link_key::<P>(code), "SET d.used = :yes")
+        .labelled(Label::Code)
         .on("d.used = :no")
         .value(":yes", AttributeValue::Bool(true))
         .value(":no", AttributeValue::Bool(false))

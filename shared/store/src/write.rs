@@ -16,6 +16,7 @@ use wire::id::UserId;
 
 use crate::error::{Error, failure, is_uncertain};
 use crate::item::{Item, Key, integer, string};
+use crate::label::{Conflict, Label};
 use crate::told::Told;
 
 /// The attribute of the last write that was made alone.
@@ -30,6 +31,7 @@ pub struct Write {
     values: Item,
     names: HashMap<String, String>,
     refusal: Option<Refused>,
+    label: Option<Label>,
     told: Told,
 }
 
@@ -43,7 +45,7 @@ enum Kind {
 
 impl Write {
     fn new(key: Key, kind: Kind) -> Self {
-        Self { key, kind, condition: None, values: Item::new(), names: HashMap::new(), refusal: None, told: Told::default() }
+        Self { key, kind, condition: None, values: Item::new(), names: HashMap::new(), refusal: None, label: None, told: Told::default() }
     }
 
     /// Puts an item that is not there yet.
@@ -109,6 +111,21 @@ impl Write {
 
     pub(crate) fn refusal(&self) -> Option<Refused> {
         self.refusal
+    }
+
+    /// Sets what the write is told apart by when its condition does not hold.
+    pub(crate) fn labelled(mut self, label: Label) -> Self {
+        self.label = Some(label);
+        self
+    }
+
+    pub(crate) fn label(&self) -> Option<Label> {
+        self.label
+    }
+
+    /// What it means that its condition does not hold.
+    pub(crate) fn meaning(&self) -> Error {
+        self.refusal.map_or_else(|| Error::Conflict(Conflict::new(self.label)), Error::Limited)
     }
 
     /// Says in the trail whose account it changes.

@@ -8,6 +8,7 @@
 
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
+use crate::label::Label;
 use crate::outbox::delivery::{self, counts_of};
 use crate::outbox::transition::OutboxMove;
 use crate::outbox::{OutboxRow, replacement};
@@ -45,13 +46,10 @@ impl Store {
         loop {
             match self.try_move(&moves).await {
                 Ok(()) => return Ok(moves.into_iter().map(OutboxMove::made).collect()),
-                Err(Error::Conflict(failed)) => {
-                    let mut position = 0;
+                Err(Error::Conflict(conflict)) => {
                     let before = moves.len();
-                    moves.retain(|_| {
-                        position += 1;
-                        !failed.contains(&(position - 1))
-                    });
+                    let numbered = moves.into_iter().enumerate();
+                    moves = numbered.filter(|(number, _)| !conflict.is_of(Label::Entry(*number))).map(|(_, one)| one).collect();
                     if moves.len() == before {
                         return Err(Error::Refused("a counter of mails refused to count".to_owned()));
                     }
@@ -63,8 +61,9 @@ impl Store {
 
     async fn try_move(&self, moves: &[OutboxMove]) -> Result<(), Error> {
         let replacements = moves.iter().map(|one| replacement(&one.row, &one.next)).collect::<Result<Vec<_>, Error>>()?;
-        // The entries first, in their order: by it their conditions are told apart.
-        let (mut writes, bodies): (Vec<Write>, Vec<Option<Write>>) = replacements.into_iter().map(|one| (one.entry, one.body)).unzip();
+        let numbered = replacements.into_iter().enumerate();
+        let (mut writes, bodies): (Vec<Write>, Vec<Option<Write>>) =
+            numbered.map(|(number, one)| (one.entry.labelled(Label::Entry(number)), one.body)).unzip();
         writes.extend(bodies.into_iter().flatten().chain(counts_of(moves)));
         match writes.len() {
             0 => Ok(()),

@@ -24,6 +24,7 @@ use wire::id::{ProjectId, SessionId, UserId};
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Key, entity, string};
+use crate::label::Label;
 use crate::write::Write;
 
 /// How long an app may take to exchange a code (RFC 6749 §4.1.2 has ten minutes at most).
@@ -129,6 +130,7 @@ pub fn create_code(project: &ProjectId, code: &SecretString, stored: &Authorizat
 /// Redeems a code for a session.
 pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
     Write::update(code_key(project, code), "SET d.session_id = :session")
+        .labelled(Label::Code)
         .on("attribute_exists(pk) AND attribute_not_exists(d.session_id)")
         .value(":session", string(session.to_string()))
 }

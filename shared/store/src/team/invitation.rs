@@ -26,6 +26,7 @@ use crate::client::Store;
 use crate::code::{create_at, redeem_at};
 use crate::error::Error;
 use crate::item::{Key, entity, string};
+use crate::label::Label;
 use crate::team::{TeamRow, team_key};
 use crate::write::Write;
 
@@ -65,7 +66,7 @@ pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Resu
 /// Ends an invitation because it is accepted: of all who try, one succeeds.
 pub fn accept(project: &ProjectId, invitation: &Invitation) -> [Write; 2] {
     let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
-    [redeem_at(code_key(project, invitation)), gone]
+    [redeem_at(code_key(project, invitation)), gone.labelled(Label::Code)]
 }
 
 /// Ends an invitation because it is revoked.

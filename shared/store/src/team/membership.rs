@@ -26,13 +26,10 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, sortable, string};
 use crate::keys::user_key;
+use crate::label::Label;
 use crate::team::{self, TeamRow, partition, team_key};
 use crate::write::Write;
 use crate::{profile_image, user};
-
-/// What the writes of [`joining`] are, by their positions.
-pub const TEAM_WRITE: usize = 0;
-pub const USER_WRITE: usize = 1;
 
 /// A member of a team with what is beside it.
 #[derive(Debug, Clone)]
@@ -148,7 +145,7 @@ pub(crate) fn is_member(project: &ProjectId, team: TeamId, user: UserId) -> Writ
 /// Notes that a user has selected a team; fails unless the user is a member.
 pub fn select(project: &ProjectId, team: TeamId, user: UserId) -> Write {
     let write = Write::update(member_key(project, team, user), "SET selected = :yes").on("attribute_exists(pk)");
-    write.value(":yes", AttributeValue::Bool(true))
+    write.value(":yes", AttributeValue::Bool(true)).labelled(Label::Member)
 }
 
 /// Notes that a user has selected another team than this one.
@@ -257,5 +254,8 @@ impl Store {
 
 /// Fails the transaction unless there is such a user, and changes its version: it cannot be deleted without what is written with this.
 pub fn joins(project: &ProjectId, user: UserId) -> Write {
-    Write::update(user_key(project, user), "SET version = version + :one").on("attribute_exists(pk)").value(":one", integer(1))
+    Write::update(user_key(project, user), "SET version = version + :one")
+        .labelled(Label::User)
+        .on("attribute_exists(pk)")
+        .value(":one", integer(1))
 }

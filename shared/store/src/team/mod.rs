@@ -26,6 +26,7 @@ use wire::id::{ProjectId, TeamId};
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, sortable, string};
+use crate::label::Label;
 use crate::sharded::{Listing, Page, size};
 use crate::write::Write;
 
@@ -89,6 +90,7 @@ pub fn replace(project: &ProjectId, team: &Team, version: u64) -> Result<Write, 
 /// Counts somebody who joins, and fails the transaction unless there is such a team.
 pub fn join(project: &ProjectId, team: TeamId) -> Write {
     Write::update(team_key(project, team), "ADD joins :one")
+        .labelled(Label::Team)
         .on("attribute_exists(pk) AND attribute_not_exists(deleting)")
         .value(":one", integer(1))
 }

@@ -15,6 +15,7 @@ use crate::deletions::{Ended, Ending};
 use crate::error::Error;
 use crate::item::{integer, string};
 use crate::keys::user_key;
+use crate::label::Label;
 use crate::profile_image;
 use crate::provider::authorization::drop_tokens;
 use crate::session::session_key;
@@ -94,6 +95,12 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
     Ok(writes)
 }
 
+/// What is claimed, and the writes that claim it, by whose numbers they are told apart.
+fn labelled(claims: Vec<(Claimed, Write)>) -> (Vec<Claimed>, Vec<Write>) {
+    let numbered = claims.into_iter().enumerate();
+    numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
+}
+
 fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
     let own = "attribute_not_exists(pk) OR d.user_id = :user";
     Write::delete(email_claim_key(project, email)).on(own).value(":user", string(user.id.to_string()))
@@ -103,12 +110,12 @@ impl Store {
     /// Writes a new user, with `others` in the same transaction.
     pub async fn create_account(&self, project: &ProjectId, user: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let nothing = User { channels: Vec::new(), provider_accounts: Vec::new(), ..user.clone() };
-        let (mut claimed, claims): (Vec<_>, Vec<_>) = claim_writes(project, &nothing, user)?.into_iter().unzip();
+        let (mut claimed, claims) = labelled(claim_writes(project, &nothing, user)?);
         match self.transact(claims.into_iter().chain([create(project, user)?]).chain(others)).await {
             Ok(()) => Ok(Outcome::Done),
-            Err(Error::Conflict(failed)) => match failed.first().filter(|index| **index < claimed.len()) {
-                Some(index) => Ok(claimed.swap_remove(*index).into()),
-                None => Err(Error::Conflict(failed)),
+            Err(Error::Conflict(conflict)) => match conflict.claim() {
+                Some(number) => Ok(claimed.swap_remove(number).into()),
+                None => Err(Error::Conflict(conflict)),
             },
             Err(error) => Err(error),
         }
@@ -157,8 +164,8 @@ impl Store {
         claims: Vec<(Claimed, Write)>,
         others: Vec<Write>,
     ) -> Result<Outcome, Error> {
-        let (mut claimed, claims): (Vec<_>, Vec<_>) = claims.into_iter().unzip();
-        let user = replace(project, after, row.version)?;
+        let (mut claimed, claims) = labelled(claims);
+        let user = replace(project, after, row.version)?.labelled(Label::Account);
         let user = user.tells(trail::events(&row.user, after)).targets(trail::additions(&row.user, after));
         if claims.is_empty() && others.is_empty() {
             return match self.write(user).await {
@@ -166,13 +173,12 @@ impl Store {
                 result => result.map(|()| Outcome::Done),
             };
         }
-        let first_other = 1 + claims.len();
         match self.transact([user].into_iter().chain(claims).chain(others)).await {
             Ok(()) => Ok(Outcome::Done),
-            Err(Error::Conflict(failed)) if failed.contains(&0) => Ok(Outcome::Changed),
-            Err(Error::Conflict(failed)) => match failed.first().filter(|index| **index < first_other) {
-                Some(index) => Ok(claimed.swap_remove(index - 1).into()),
-                None => Err(Error::Conflict(failed.into_iter().map(|index| index - first_other).collect())),
+            Err(Error::Conflict(conflict)) if conflict.is_of(Label::Account) => Ok(Outcome::Changed),
+            Err(Error::Conflict(conflict)) => match conflict.claim() {
+                Some(number) => Ok(claimed.swap_remove(number).into()),
+                None => Err(Error::Conflict(conflict)),
             },
             Err(error) => Err(error),
         }

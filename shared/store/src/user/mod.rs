@@ -28,6 +28,7 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, sortable, string};
 use crate::keys::{project_key, user_key};
+use crate::label::Label;
 use crate::write::Write;
 
 /// Over how many partitions the list of a project's users is spread.
@@ -111,7 +112,7 @@ pub fn unchanged(project: &ProjectId, user: UserId, version: u64) -> Write {
 
 /// Fails the transaction unless the user is still in this credential epoch.
 pub fn at_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
-    Write::check(user_key(project, user), &in_epoch(epoch)).value(":credentials", integer(epoch))
+    Write::check(user_key(project, user), &in_epoch(epoch)).value(":credentials", integer(epoch)).labelled(Label::User)
 }
 
 /// The condition that a user is in the credential epoch `:credentials`. Items of older versions have none, which is the first.
@@ -135,6 +136,7 @@ pub fn use_totp_step(project: &ProjectId, user: &User, totp: &Totp, step: u64) -
         in_epoch(user.credential_epoch)
     );
     Ok(Write::update(user_key(project, user.id), "SET d.totp.last_step = :step, version = version + :one")
+        .labelled(Label::TotpStep)
         .on(unchanged)
         .about(user.id)
         .value(":credentials", integer(user.credential_epoch))
@@ -207,7 +209,7 @@ fn list_position(user: &User) -> String {
 
 /// Claims an address that nobody signs in with.
 pub fn claim_email(project: &ProjectId, email: &Email, claim: &EmailClaim) -> Result<Write, Error> {
-    Write::create(email_claim_key(project, email), claim)
+    Ok(Write::create(email_claim_key(project, email), claim)?.labelled(Label::Claim(0)))
 }
 
 /// Renews the claim of an address by the user who has it, or claims it when nobody does.
