@@ -11,7 +11,7 @@ use model::limit::Limit;
 use model::user::User;
 use store::user;
 
-use crate::tokens::{NewSession, SignedIn};
+use crate::sign_in::tokens::{NewSession, SignedIn};
 
 pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/anonymous/sign-up")
     .summary("Creates an anonymous user")

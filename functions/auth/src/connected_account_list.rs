@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::UserId;
 
-use crate::connected_accounts::user;
+use crate::oauth::connected_accounts::user;
 
 pub const ROUTE: Route = Route::get("auth-connected-account-list", "/api/v1/connected-accounts/{user_id}")
     .summary("Lists the accounts at providers that give access tokens for a user")

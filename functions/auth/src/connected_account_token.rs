@@ -11,27 +11,7 @@ use flows::App;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::connected_accounts::{ProviderAccessToken, access_token};
-
-/// What both ways of naming an account may answer.
-pub(crate) const ERRORS: &[&str] = &[
-    "CANNOT_GET_OWN_USER_WITHOUT_USER",
-    "FORBIDDEN",
-    "USER_NOT_FOUND",
-    "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
-    "OAUTH_CONNECTION_NOT_CONNECTED_TO_USER",
-    "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE",
-    "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE",
-    "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE",
-];
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct TokenScope {
-    /// What the token must be good for, separated by spaces.
-    #[deserr(default)]
-    pub(crate) scope: Option<String>,
-}
+use crate::oauth::connected_accounts::{ERRORS, ProviderAccessToken, TokenScope, access_token};
 
 pub const ROUTE: Route = Route::post("auth-connected-account-token", "/api/v1/connected-accounts/{user_id}/{provider_id}/access-token")
     .summary("Gives an access token for a user's account at a provider")

@@ -11,8 +11,7 @@ use flows::App;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::connected_account_token::{ERRORS, TokenScope};
-use crate::connected_accounts::{ProviderAccessToken, access_token};
+use crate::oauth::connected_accounts::{ERRORS, ProviderAccessToken, TokenScope, access_token};
 
 pub const ROUTE: Route =
     Route::post("auth-connected-account-token-of", "/api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token")

@@ -20,9 +20,8 @@ use serde::Serialize;
 use store::{Label, code, user};
 use utoipa::ToSchema;
 
-use crate::otp_sign_in::SignedInOrUp;
-use crate::sign_in_notice;
-use crate::tokens::NewSession;
+use crate::sign_in::notice;
+use crate::sign_in::tokens::{NewSession, SignedInOrUp};
 
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
     .summary("Ends a sign-in with a code of the user's authenticator app")
@@ -93,7 +92,7 @@ pub async fn handle(
     let session = NewSession::start(&app, &access.project, &row.user, &access.place, amr);
     let mut writes = vec![code::redeem_attempt(project, &body.code), user::use_totp_step(project, &row.user, totp, step)?];
     writes.extend(session.writes(&access.project)?);
-    writes.extend(sign_in_notice::write(&app, &access.project, &row.user, &access.place).await?);
+    writes.extend(notice::write(&app, &access.project, &row.user, &access.place).await?);
     writes.extend(failures.still_allowed());
     match app.store.transact(writes).await {
         Ok(()) => {

@@ -25,7 +25,7 @@ use store::user::UserRow;
 use store::user::account::Outcome;
 use store::{Label, Write, record};
 
-use crate::not_me_page::{WayBack, done, find, nothing_to_undo, used};
+use crate::pages::not_me::{WayBack, done, find, nothing_to_undo, used};
 
 pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
     .summary("Undoes a change of an account that its owner did not make")

@@ -12,7 +12,7 @@ use errors::Error;
 use flows::App;
 use flows::email::notice::NOT_ME_PATH;
 
-use crate::not_me_page::{find, question, used};
+use crate::pages::not_me::{find, question, used};
 
 pub const ROUTE: Route = Route::get("auth-not-me-show", NOT_ME_PATH)
     .summary("Shows the page by which a change of an account is undone")

@@ -11,17 +11,14 @@ use api::product::access::NO_KEY;
 use api::product::input::Ignored;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use deserr::Deserr;
 use errors::{Error, KeySlip, KnownError};
 use flows::App;
 use flows::bot_challenge::{Admitted, Check, Presented};
 use flows::current_user::{self, CurrentUser, token_error};
 use flows::limits::{self, Counting};
-use flows::literal::{BotChallengePhase, True};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::bot_challenge::Guarded;
 use model::limit::{Limit, Rule};
-use model::project::redirect::RedirectUrl;
 use model::project::{ApiKey, OAuthProvider, Project};
 use model::provider::authorization::{self, Authorization, LIFE, ProviderRequest, Purpose, ResponseMode};
 use model::session::token::Claims;
@@ -36,10 +33,11 @@ use store::project::ProjectRow;
 use url::Url;
 use utoipa::ToSchema;
 use wire::clock::after;
-use wire::problem::Problems;
 
-use crate::oauth_flow;
-use crate::oauth_token::{client_project, prove_client};
+use crate::oauth::authorize_query::AuthorizeQuery;
+use crate::oauth::client::{client_project, prove_client};
+use crate::oauth::flow;
+use crate::oauth::provider_answer::ProviderPath;
 
 pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/authorize/{provider_id}")
     .summary("Starts signing in with a provider, or linking an account of it")
@@ -62,104 +60,6 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
         "BOT_CHALLENGE_REQUIRED",
         "BOT_CHALLENGE_FAILED",
     ]);
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct ProviderPath {
-    pub(crate) provider_id: String,
-}
-
-/// Unknown parameters are ignored, as SDKs of other versions send more.
-#[derive(Deserr, ToSchema)]
-pub struct AuthorizeQuery {
-    /// The project's id.
-    client_id: String,
-    /// A publishable client key, or `__stack_public_client__`.
-    client_secret: String,
-    /// Where the app takes the code; on a trusted domain.
-    redirect_uri: RedirectUrl,
-    /// `legacy`.
-    scope: String,
-    /// Given back to the app as it is.
-    state: String,
-    #[deserr(rename = "grant_type")]
-    #[schema(rename = "grant_type")]
-    _grant_type: CodeGrant,
-    /// PKCE (RFC 7636 §4.2): 43 characters.
-    code_challenge: String,
-    #[deserr(rename = "code_challenge_method")]
-    #[schema(rename = "code_challenge_method")]
-    _code_challenge_method: ChallengeMethod,
-    #[deserr(rename = "response_type")]
-    #[schema(rename = "response_type")]
-    _response_type: ResponseType,
-    /// `authenticate` by default.
-    #[deserr(default, rename = "type")]
-    r#type: Option<PurposeParam>,
-    /// An access token; required for `link`. An anonymous user's account is upgraded.
-    #[deserr(default)]
-    token: Option<String>,
-    /// Scopes to ask the provider for besides those of signing in.
-    #[deserr(default)]
-    provider_scope: Option<String>,
-    #[deserr(default)]
-    error_redirect_uri: Option<RedirectUrl>,
-    /// The older name of `error_redirect_uri`.
-    #[deserr(default)]
-    error_redirect_url: Option<RedirectUrl>,
-    #[deserr(default)]
-    after_callback_redirect_url: Option<RedirectUrl>,
-    /// `redirect` by default.
-    #[deserr(default)]
-    response_mode: Option<ModeParam>,
-    #[deserr(default)]
-    stack_response_mode: Option<ModeParam>,
-    #[deserr(default)]
-    hexclave_response_mode: Option<ModeParam>,
-    #[deserr(default)]
-    bot_challenge_token: Option<String>,
-    #[deserr(default)]
-    bot_challenge_phase: Option<BotChallengePhase>,
-    #[deserr(default)]
-    bot_challenge_unavailable: Option<True>,
-}
-
-#[derive(Deserr, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CodeGrant {
-    #[deserr(rename = "authorization_code")]
-    AuthorizationCode,
-}
-
-#[derive(Deserr, Serialize, ToSchema)]
-pub enum ChallengeMethod {
-    S256,
-}
-
-#[derive(Deserr, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ResponseType {
-    #[deserr(rename = "code")]
-    Code,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PurposeParam {
-    #[deserr(rename = "authenticate")]
-    Authenticate,
-    #[deserr(rename = "link")]
-    Link,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ModeParam {
-    #[deserr(rename = "json")]
-    Json,
-    #[deserr(rename = "redirect")]
-    Redirect,
-}
 
 /// The answer of the JSON mode; in the redirect mode the same URL is the `Location` of a 307.
 #[derive(Serialize, ToSchema)]
@@ -194,47 +94,6 @@ impl IntoResponse for Authorized {
 impl Describe for Authorized {
     fn describe(description: &mut Description) {
         Json::<Location>::describe(description);
-    }
-}
-
-impl AuthorizeQuery {
-    fn mode(&self) -> ResponseMode {
-        match self.response_mode.or(self.stack_response_mode).or(self.hexclave_response_mode) {
-            Some(ModeParam::Json) => ResponseMode::Json,
-            Some(ModeParam::Redirect) | None => ResponseMode::Redirect,
-        }
-    }
-
-    fn purpose(&self) -> Purpose {
-        if self.r#type == Some(PurposeParam::Link) { Purpose::Link } else { Purpose::Authenticate }
-    }
-
-    /// What the types of the parameters do not say.
-    fn check(&self, path: &str) -> Result<(), KnownError> {
-        let problem = |name: &str, message: &str| Err(KnownError::schema(&Problems::one(&format!("query.{name}"), message), "GET", path));
-        let is_challenge =
-            self.code_challenge.len() == 43 && self.code_challenge.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-        if !is_challenge {
-            return problem("code_challenge", "must be the 43 characters of a SHA-256 digest in base64url");
-        }
-        if self.purpose() == Purpose::Link && self.token.as_deref().unwrap_or_default().is_empty() {
-            return problem("token", "is required to link an account");
-        }
-        if self.state.is_empty() || self.state.len() > 2048 {
-            return problem("state", "must have 1 to 2048 characters");
-        }
-        Ok(())
-    }
-
-    /// Every URL that the user may be sent to later.
-    fn check_urls(&self, project: &Project) -> Result<(), KnownError> {
-        let urls = [
-            Some(&self.redirect_uri),
-            self.error_redirect_uri.as_ref(),
-            self.error_redirect_url.as_ref(),
-            self.after_callback_redirect_url.as_ref(),
-        ];
-        urls.into_iter().flatten().try_for_each(|url| project.redirects().check_for_oauth(url)).map_err(KnownError::from)
     }
 }
 
@@ -330,8 +189,8 @@ async fn begin(
     current: Option<&CurrentUser>,
     admitted: Option<Admitted<'_>>,
 ) -> Result<Authorized, Error> {
-    let (state, verifier, now) = (oauth_flow::state(app, &project.id), app.entropy.code(), app.clock.now());
-    let callback = oauth_flow::callback(app, &provider.id);
+    let (state, verifier, now) = (flow::state(app, &project.id), app.entropy.code(), app.clock.now());
+    let callback = flow::callback(app, &provider.id);
     let challenge = authorization::challenge(verifier.expose_secret());
     let endpoint = authorization_endpoint(app, provider).await?;
     let request = ProviderRequest {
@@ -370,7 +229,7 @@ async fn begin(
     }
     Ok(match mode {
         ResponseMode::Json => Authorized::Json(Location { location }),
-        ResponseMode::Redirect => Authorized::Redirect { location, cookie: oauth_flow::cookie(app, &state, LIFE) },
+        ResponseMode::Redirect => Authorized::Redirect { location, cookie: flow::cookie(app, &state, LIFE) },
     })
 }
 

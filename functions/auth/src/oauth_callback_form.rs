@@ -10,9 +10,8 @@ use flows::App;
 use http::HeaderMap;
 use model::limit::Limit;
 
-use crate::oauth_authorize::ProviderPath;
-use crate::oauth_callback::{ERRORS, ProviderAnswer, TABLE};
-use crate::oauth_flow;
+use crate::oauth::flow;
+use crate::oauth::provider_answer::{ERRORS, ProviderAnswer, ProviderPath, TABLE};
 
 pub const ROUTE: Route = Route::post("auth-oauth-callback-form", "/api/v1/auth/oauth/callback/{provider_id}")
     .summary("Takes the user back from a provider that posts its answer as a form")
@@ -27,5 +26,5 @@ pub async fn handle(
     headers: HeaderMap,
     Input { body, path, .. }: Input<ProviderAnswer, Nothing, ProviderPath>,
 ) -> Response {
-    oauth_flow::finish(&app, &caller, &headers, &path.provider_id, &body).await
+    flow::finish(&app, &caller, &headers, &path.provider_id, &body).await
 }

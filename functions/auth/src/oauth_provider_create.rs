@@ -15,7 +15,7 @@ use model::user::reference::UserRef;
 use utoipa::ToSchema;
 use wire::id::ProviderAccountId;
 
-use crate::oauth_providers::{AccountId, change};
+use crate::oauth::provider_accounts::{AccountId, change};
 
 pub const ROUTE: Route = Route::post("auth-oauth-provider-create", "/api/v1/oauth-providers")
     .summary("Gives a user an account at an OAuth provider")

@@ -9,7 +9,7 @@ use errors::{Error, KnownError};
 use flows::accounts::read;
 use flows::literal::{SUCCESS, Success};
 
-use crate::oauth_providers::{ProviderAccountPath, change};
+use crate::oauth::provider_accounts::{ProviderAccountPath, change};
 
 pub const ROUTE: Route = Route::delete("auth-oauth-provider-delete", "/api/v1/oauth-providers/{user_id}/{provider_id}")
     .summary("Unlinks an account of a user at an OAuth provider")

@@ -8,7 +8,7 @@ use errors::{Error, KnownError};
 use flows::accounts::read;
 use model::user::provider_account::ProviderAccountRead;
 
-use crate::oauth_providers::ProviderAccountPath;
+use crate::oauth::provider_accounts::ProviderAccountPath;
 
 pub const ROUTE: Route = Route::get("auth-oauth-provider-read", "/api/v1/oauth-providers/{user_id}/{provider_id}")
     .summary("Reads an account of a user at an OAuth provider")

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use wire::level::Level;
 use wire::problem::Problems;
 
-use crate::oauth_providers::{AccountId, ProviderAccountPath, change};
+use crate::oauth::provider_accounts::{AccountId, ProviderAccountPath, change};
 
 pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oauth-providers/{user_id}/{provider_id}")
     .summary("Changes an account of a user at an OAuth provider")

@@ -3,9 +3,9 @@
 //! Client id and secret are in the body, as JSON or as a form. Headers of access are not needed; those that are there must be right.
 //! Its errors are those of RFC 6749 §5.2 with our `code` and `details` beside them: the layer writes them, as some are found before this runs.
 
+use api::http::Route;
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
-use api::http::{Describe, Description, Json, Route};
 use api::product::access::NO_KEY;
 use api::product::oauth_error::OauthErrorCode;
 use api::product::{Access, Client, Input};
@@ -14,10 +14,9 @@ use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::{App, limits};
-use http::{HeaderMap, HeaderValue, header};
 use model::limit::{Limit, Rule};
 use model::project::redirect::RedirectUrl;
-use model::project::{ApiKey, KeyKind, Project};
+use model::project::{ApiKey, Project};
 use model::trail::{self, Actor};
 use secrecy::SecretString;
 use serde::Serialize;
@@ -32,8 +31,10 @@ use utoipa::ToSchema;
 use wire::id::ProjectId;
 use wire::problem::Problems;
 
-use crate::oauth_code;
-use crate::tokens::refresh;
+use crate::oauth::client::{client_project, prove_client};
+use crate::oauth::tokens::Tokens;
+use crate::oauth::{code, redemption};
+use crate::sign_in::tokens::refresh;
 
 pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/token")
     .summary("Exchanges a code or a refresh token for an access token")
@@ -111,78 +112,9 @@ impl IntoResponse for TokenError {
     }
 }
 
-/// An access token (RFC 6749 §5.1).
-#[derive(Serialize, ToSchema)]
-pub struct Tokens {
-    access_token: String,
-    #[schema(example = "Bearer")]
-    token_type: &'static str,
-    /// Seconds; not the life of the token, which says its own.
-    expires_in: u32,
-    #[schema(example = "legacy")]
-    scope: &'static str,
-    /// Of a code alone, as the next two.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refresh_token: Option<String>,
-    #[serde(rename = "newUser", skip_serializing_if = "Option::is_none")]
-    is_new_user_camel: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_new_user: Option<bool>,
-    #[serde(rename = "afterCallbackRedirectUrl")]
-    after_callback_redirect_url_camel: Option<String>,
-    after_callback_redirect_url: Option<String>,
-}
-
-/// What clients of the peer are told; they look into the token for its true life.
-const EXPIRES_IN: u32 = 3599;
-
-impl Tokens {
-    fn of_refresh(access_token: String) -> Self {
-        Self {
-            access_token,
-            token_type: "Bearer",
-            expires_in: EXPIRES_IN,
-            scope: "legacy",
-            refresh_token: None,
-            is_new_user_camel: None,
-            is_new_user: None,
-            after_callback_redirect_url_camel: None,
-            after_callback_redirect_url: None,
-        }
-    }
-
-    /// What a code gives.
-    pub(crate) fn of_code(access_token: String, refresh_token: String, code: AuthorizationCode) -> Self {
-        let after = code.after_callback_redirect_url.map(|url| url.url().to_string());
-        Self {
-            refresh_token: Some(refresh_token),
-            is_new_user_camel: Some(code.is_new_user),
-            is_new_user: Some(code.is_new_user),
-            after_callback_redirect_url_camel: after.clone(),
-            after_callback_redirect_url: after,
-            ..Self::of_refresh(access_token)
-        }
-    }
-}
-
-impl IntoResponse for Tokens {
-    fn into_response(self) -> Response {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
-        (headers, Json(self)).into_response()
-    }
-}
-
-impl Describe for Tokens {
-    fn describe(description: &mut Description) {
-        Json::<Self>::describe(description);
-    }
-}
-
 /// What a request wants to exchange.
 enum Grant {
-    Code(oauth_code::Redemption),
+    Code(redemption::Redemption),
     Refresh(SecretString),
 }
 
@@ -193,7 +125,7 @@ impl TokenRequest {
         let text = |name: &str, value: &Option<String>| value.clone().ok_or_else(|| missing(name));
         Ok(match grant_type {
             TokenGrant::RefreshToken => Grant::Refresh(text("refresh_token", &self.refresh_token)?.into()),
-            TokenGrant::AuthorizationCode => Grant::Code(oauth_code::Redemption {
+            TokenGrant::AuthorizationCode => Grant::Code(redemption::Redemption {
                 code: text("code", &self.code)?.into(),
                 redirect_uri: self.redirect_uri.clone().ok_or_else(|| missing("redirect_uri"))?,
                 verifier: text("code_verifier", &self.code_verifier)?.into(),
@@ -208,7 +140,7 @@ impl Grant {
         match self {
             Self::Refresh(token) => vec![token_key(project, token)],
             Self::Code(redemption) => {
-                let user = oauth_code::user_of(&redemption.code).map(|user| user_key(project, user));
+                let user = code::user_of(&redemption.code).map(|user| user_key(project, user));
                 [code_key(project, &redemption.code)].into_iter().chain(user).collect()
             }
         }
@@ -229,7 +161,7 @@ impl Grant {
                     Some(_) => limits::by_secret(app, &project.id, Rule::Token, &redemption.code).await?,
                     None => limits::unknown_token(app, &project.id, &caller.place).await?,
                 }
-                let user = oauth_code::user_of(&redemption.code).and_then(|user| items.take(&user_key(&project.id, user)));
+                let user = code::user_of(&redemption.code).and_then(|user| items.take(&user_key(&project.id, user)));
                 redemption.redeem(app, project, stored, user.map(UserRow::of).transpose()?, &caller.place).await
             }
         }
@@ -264,33 +196,4 @@ pub async fn handle(
     // What is proved here is the client, whatever the headers prove.
     record::by(&project, trail::Access::Client, Actor::Anonymous, None);
     Ok(grant.exchange(&app, &project, items, &caller).await?)
-}
-
-/// The project of a client id: its id, optionally with the one branch there is.
-pub(crate) fn client_project(client_id: &str) -> Option<ProjectId> {
-    let id = client_id.strip_suffix("#main").unwrap_or(client_id);
-    ProjectId::parse(id).ok()
-}
-
-/// Checks the client's key; a wrong one is counted, and answered by `wrong`.
-pub(crate) async fn prove_client(
-    app: &App,
-    project: &Project,
-    caller: &Caller,
-    has_secret: bool,
-    key: Option<&ApiKey>,
-    wrong: impl Fn() -> KnownError,
-) -> Result<(), Error> {
-    let opens = key.is_some_and(|key| key.opens(KeyKind::PublishableClient, app.clock.now()));
-    match (has_secret, opens) {
-        (true, true) => Ok(()),
-        (true, false) => {
-            limits::unproved(app, Some(&project.id), &caller.place).await?;
-            Err(wrong().into())
-        }
-        (false, _) if project.config.require_publishable_client_key => {
-            Err(KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project.id.to_string()) }.into())
-        }
-        (false, _) => Ok(()),
-    }
 }

@@ -15,14 +15,14 @@ use model::code::{Purpose, StoredCode};
 use model::email::Email;
 use model::limit::Limit;
 use model::outbox::Builtin;
-use model::project::ProjectConfig;
 use model::project::redirect::RedirectUrl;
 use model::sign_up::rule::AuthMethod;
 use model::user::User;
 use serde::Serialize;
-use store::user::EmailClaim;
 use utoipa::ToSchema;
 use wire::clock::after;
+
+use crate::sign_in::otp::may_sign_in;
 
 pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth/otp/send-sign-in-code")
     .summary("Mails a code and a link that sign in")
@@ -86,17 +86,4 @@ pub async fn handle(
     let (code, writes) = code::writes(&app, project, recipient, &stored, Builtin::SignIn, &body.callback_url, now)?;
     admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(Sent { nonce: code.nonce() }))
-}
-
-/// Whether an address may sign in by email: its account has not switched that off, or it has none and may sign up.
-///
-/// An account whose address nobody has proved switches it off for its creator alone where its owner could not reset a password instead:
-/// nobody keeps an address by refusing its only proof.
-pub(crate) fn may_sign_in(config: &ProjectConfig, claim: Option<&EmailClaim>) -> Result<(), KnownError> {
-    match claim {
-        Some(claim) if claim.refuses_codes && (claim.is_verified || config.credential_enabled) => Err(KnownError::MagicLinkNotEnabled),
-        Some(_) => Ok(()),
-        None if config.sign_up_enabled => Ok(()),
-        None => Err(KnownError::SignUpNotEnabled),
-    }
 }

@@ -27,10 +27,10 @@ use store::{Conflict, Label, Write, code, keys};
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
-use crate::otp_send_sign_in_code::may_sign_in;
-use crate::password_sign_up::{account_writes, new_user};
-use crate::tokens::{NewSession, SignedIn};
-use crate::{mfa_attempt, sign_in_notice};
+use crate::sign_in::new_account::{account_writes, new_user};
+use crate::sign_in::otp::may_sign_in;
+use crate::sign_in::tokens::{NewSession, SignedInOrUp};
+use crate::sign_in::{notice, second_factor};
 
 pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
     .summary("Signs in with a code from a mail")
@@ -52,14 +52,6 @@ pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-
 pub struct SignIn {
     /// The code of the link, or the six typed characters followed by the nonce.
     code: Code,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct SignedInOrUp {
-    #[serde(flatten)]
-    pub(crate) signed_in: SignedIn,
-    /// Whether this sign-in created the account.
-    pub(crate) is_new_user: bool,
 }
 
 /// How often a sign-in looks again when the account changed under it.
@@ -145,14 +137,14 @@ async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &Store
             (proved(app, access, stored, &row, &mut writes)?, Some(row))
         }
     };
-    if let Some((attempt, required)) = mfa_attempt::required(app, &access.project, &user, is_new_user, Amr::Otp)? {
+    if let Some((attempt, required)) = second_factor::required(app, &access.project, &user, is_new_user, Amr::Otp)? {
         writes.push(attempt);
         write(app, project, before.as_ref(), &user, writes).await?;
         return Err(required.into());
     }
     let session = NewSession::start(app, &access.project, &user, &access.place, vec![Amr::Otp]);
     writes.extend(session.writes(&access.project)?);
-    writes.extend(sign_in_notice::write(app, &access.project, &user, &access.place).await?);
+    writes.extend(notice::write(app, &access.project, &user, &access.place).await?);
     write(app, project, before.as_ref(), &user, writes).await?;
     let was_anonymous = access.user.as_ref().is_some_and(|current| current.row.user.is_anonymous && current.row.user.id == user.id);
     if was_anonymous {

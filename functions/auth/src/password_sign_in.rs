@@ -21,8 +21,8 @@ use utoipa::ToSchema;
 use wire::id::UserId;
 use wire::problem::Problems;
 
-use crate::tokens::{NewSession, SignedIn};
-use crate::{mfa_attempt, sign_in_notice, wrong_password};
+use crate::sign_in::tokens::{NewSession, SignedIn};
+use crate::sign_in::{notice, second_factor, wrong_password};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
     .summary("Signs in with address and password")
@@ -68,12 +68,12 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         rehash(&app, &access, &mut row, &body.password).await?;
     }
     let forget = (row.user.wrong_passwords > 0).then(|| user::forget_wrong_passwords(&access.project.id, row.user.id));
-    if let Some((attempt, required)) = mfa_attempt::required(&app, &access.project, &row.user, false, Amr::Pwd)? {
+    if let Some((attempt, required)) = second_factor::required(&app, &access.project, &row.user, false, Amr::Pwd)? {
         app.store.transact([attempt].into_iter().chain(failures.still_allowed()).chain(forget)).await?;
         return Err(required.into());
     }
     let session = NewSession::start(&app, &access.project, &row.user, &access.place, vec![Amr::Pwd]);
-    let notice = sign_in_notice::write(&app, &access.project, &row.user, &access.place).await?;
+    let notice = notice::write(&app, &access.project, &row.user, &access.place).await?;
     app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed()).chain(forget).chain(notice)).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
 }

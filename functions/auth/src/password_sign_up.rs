@@ -10,21 +10,18 @@ use flows::accounts::admit;
 use flows::bot_challenge::Check;
 use flows::email::code;
 use flows::limits::recipient;
-use flows::teams::welcome;
 use flows::{App, guarded_body};
-use jiff::Timestamp;
 use model::bot_challenge::Guarded;
 use model::email::Email;
 use model::limit::Limit;
+use model::password;
 use model::project::redirect::RedirectUrl;
 use model::session::Amr;
 use model::sign_up::rule::AuthMethod;
-use model::user::User;
-use model::{password, trail};
-use store::user::{self, EmailClaim};
-use store::{Label, Write};
+use store::Label;
 
-use crate::tokens::{NewSession, SignedIn};
+use crate::sign_in::new_account::{account_writes, new_user};
+use crate::sign_in::tokens::{NewSession, SignedIn};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/password/sign-up")
     .summary("Creates an account that signs in with a password")
@@ -100,28 +97,4 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// The user that signs up: a new one, or the anonymous one that is signed in, with its version.
-pub(crate) fn new_user<L>(app: &App, access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
-    match access.user.as_ref().filter(|user| user.row.user.is_anonymous) {
-        Some(current) => {
-            let mut user = current.row.user.clone();
-            user.upgrade(now);
-            (user, Some(current.row.version))
-        }
-        None => (User::new(&app.entropy, now), None),
-    }
-}
-
-/// Claims the primary address, first, and writes the user; one that is new with what the project gives it.
-pub(crate) fn account_writes<L>(app: &App, access: &Access<L>, user: &mut User, version: Option<u64>) -> Result<Vec<Write>, store::Error> {
-    let project = &access.project.id;
-    let claim = user.primary().map(|channel| user::claim_email(project, &channel.value, &EmailClaim::of(user, channel))).transpose()?;
-    let Some(version) = version else {
-        let gifts = welcome(app, &access.project, user)?;
-        return Ok(claim.into_iter().chain([user::create(project, user)?]).chain(gifts).collect());
-    };
-    let told = access.user.as_ref().map(|before| trail::events(&before.row.user, user)).unwrap_or_default();
-    Ok(claim.into_iter().chain([user::replace(project, user, version)?.tells(told)]).collect())
 }

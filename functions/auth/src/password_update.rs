@@ -18,7 +18,7 @@ use secrecy::SecretString;
 use utoipa::ToSchema;
 use wire::id::{SessionId, UserId};
 
-use crate::old_password;
+use crate::sign_in::old_password;
 
 pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/password/update")
     .summary("Replaces the password of the signed-in user")

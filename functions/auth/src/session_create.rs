@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use wire::clock::after;
 use wire::problem::Problems;
 
-use crate::tokens::access_token;
+use crate::sign_in::tokens::access_token;
 
 pub const ROUTE: Route = Route::post("auth-session-create", "/api/v1/auth/sessions")
     .summary("Begins a session of a user")

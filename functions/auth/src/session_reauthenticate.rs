@@ -26,7 +26,7 @@ use store::{Label, Write, code, session, user};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::old_password;
+use crate::sign_in::old_password;
 
 pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/auth/sessions/current/reauthenticate")
     .summary("Proves that the signed-in user is there")

@@ -14,7 +14,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::tokens::refresh;
+use crate::sign_in::tokens::refresh;
 
 pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessions/current/refresh")
     .summary("Gives a new access token for the refresh token in the header")

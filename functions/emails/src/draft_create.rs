@@ -8,7 +8,7 @@ use errors::Error;
 use flows::App;
 use model::document::{DocumentKind, NewDocument};
 
-use crate::documents::{CreatedDocument, create_from};
+use crate::documents::changes::{CreatedDocument, create_from};
 
 pub const ROUTE: Route = Route::post("emails-draft-create", "/api/v1/internal/email-drafts")
     .summary("Creates a draft of a mail")

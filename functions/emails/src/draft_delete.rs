@@ -9,7 +9,7 @@ use errors::Error;
 use flows::App;
 use model::document::DocumentKind;
 
-use crate::documents::{Changed, DocumentPath, delete};
+use crate::documents::changes::{Changed, DocumentPath, delete};
 
 pub const ROUTE: Route = Route::delete("emails-draft-delete", "/api/v1/internal/email-drafts/{id}")
     .summary("Deletes a draft of a mail")

@@ -13,7 +13,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::DocumentId;
 
-use crate::documents::list;
+use crate::documents::changes::list;
 
 pub const ROUTE: Route =
     Route::get("emails-draft-list", "/api/v1/internal/email-drafts").summary("Lists the drafts of mails").table(&[BatchGetItem, Query]);

@@ -10,7 +10,7 @@ use model::document::DocumentKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::documents::{DocumentPath, DocumentView, read};
+use crate::documents::changes::{DocumentPath, DocumentView, read};
 
 pub const ROUTE: Route = Route::get("emails-draft-read", "/api/v1/internal/email-drafts/{id}")
     .summary("Reads a draft of a mail")

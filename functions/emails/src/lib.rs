@@ -1,7 +1,6 @@
 //! Sending mail, what mails are made from, and the outbox in which a mail can be looked at and changed until it is sent.
 
 pub mod capacity_boost;
-mod content;
 pub mod delivery_info;
 mod documents;
 pub mod draft_create;
@@ -9,6 +8,7 @@ pub mod draft_delete;
 pub mod draft_list;
 pub mod draft_read;
 pub mod draft_update;
+mod outbox;
 pub mod outbox_list;
 pub mod outbox_read;
 pub mod outbox_update;
@@ -17,6 +17,7 @@ pub mod preference_update;
 mod preferences;
 pub mod render;
 pub mod send;
+mod sending;
 pub mod template_create;
 pub mod template_delete;
 pub mod template_list;
@@ -28,7 +29,6 @@ pub mod theme_list;
 pub mod theme_read;
 pub mod theme_update;
 pub mod unsubscribe;
-mod unsubscribe_page;
 pub mod unsubscribe_show;
 
 use api::http::Register;

@@ -19,8 +19,8 @@ use wire::change::Change;
 use wire::id::EmailId;
 use wire::problem::Problems;
 
-use crate::content::documents;
-use crate::outbox_read::{Entry, EntryPath, etag};
+use crate::documents::found::documents;
+use crate::outbox::entry::{Entry, EntryPath, etag};
 
 pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/outbox/{id}")
     .summary("Edits, pauses, resumes or cancels a mail that is not being sent yet")

@@ -12,7 +12,7 @@ use model::user::reference::UserRef;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::preferences::Preference;
+use crate::preferences::categories::Preference;
 
 pub const ROUTE: Route = Route::get("emails-preference-list", "/api/v1/emails/notification-preference/{user_id}")
     .summary("Lists which kinds of mails a user wants")

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use wire::id::CategoryId;
 use wire::problem::Problems;
 
-use crate::preferences::Preference;
+use crate::preferences::categories::Preference;
 
 pub const ROUTE: Route =
     Route::patch("emails-preference-update", "/api/v1/emails/notification-preference/{user_id}/{notification_category_id}")

@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 use wire::id::DocumentId;
 use wire::problem::Problems;
 
-use crate::content::documents;
+use crate::documents::found::documents;
 
 pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-email")
     .summary("Shows what a template becomes")

@@ -6,67 +6,24 @@ use api::http::TableAction::{BatchGetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
-use flows::literal::True;
-use jiff::Timestamp;
-use model::document::theme::Theme;
-use model::email::category::Category;
-use model::outbox::patch::{AtMillis, Variables};
-use model::outbox::{NewEntry, OutboxEntry, Recipients};
+use model::outbox::{NewEntry, OutboxEntry};
 use serde::Serialize;
 use store::keys::user_key;
 use store::outbox::{self, broadcast};
 use store::{Write, document};
 use utoipa::ToSchema;
-use wire::id::{BroadcastId, DocumentId, EmailId, ProjectId, UserId};
+use wire::id::{BroadcastId, EmailId, ProjectId, UserId};
 use wire::problem::Problems;
 
-use crate::content::Content;
+use crate::sending::content::Content;
+use crate::sending::request::SendEmail;
 
 pub const ROUTE: Route = Route::post("emails-send", "/api/v1/emails/send-email")
     .summary("Sends a mail to users of the project")
     .table(&[BatchGetItem, PutItem, Query, UpdateItem])
     .errors(&["USER_ID_DOES_NOT_EXIST"]);
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct SendEmail {
-    /// The recipients; either these or `all_users`.
-    #[deserr(default)]
-    user_ids: Option<Vec<UserId>>,
-    /// All users of the project, anonymous and restricted ones too.
-    #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
-    all_users: Option<True>,
-    /// MiniJinja source of the subject, in place of the template's or draft's.
-    #[deserr(default)]
-    pub(crate) subject: Option<String>,
-    /// MiniJinja source of the HTML body, or of MJML when its first element is `<mjml>`; either this, `template_id` or `draft_id`.
-    #[deserr(default)]
-    pub(crate) html: Option<String>,
-    #[deserr(default)]
-    pub(crate) template_id: Option<DocumentId>,
-    #[deserr(default)]
-    pub(crate) draft_id: Option<DocumentId>,
-    /// What the sources may speak of as `variables`.
-    #[schema(value_type = Option<Object>)]
-    #[deserr(default)]
-    pub(crate) variables: Option<Variables>,
-    /// `Transactional` or `Marketing`; by default the template's or draft's, or `Transactional`.
-    #[deserr(default)]
-    pub(crate) notification_category_name: Option<Category>,
-    /// `false` for no theme; absent or `null` for the template's or draft's, or the project's.
-    #[deserr(default)]
-    pub(crate) theme_id: Option<Theme>,
-    #[deserr(default)]
-    is_high_priority: Option<bool>,
-    /// Milliseconds since the epoch; absent or 0 for now.
-    #[schema(value_type = Option<i64>)]
-    #[deserr(default)]
-    scheduled_at_millis: Option<AtMillis>,
-}
 
 #[derive(Serialize, ToSchema)]
 pub struct Accepted {
@@ -87,7 +44,7 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
     if body.user_ids.is_some() == body.all_users.is_some() {
         return Err(ROUTE.schema_error(&Problems::one("body", "must have either user_ids or all_users")).into());
     }
-    let (content, user_ids) = tokio::join!(Content::of(&app, &access, &body), user_ids(&app, &access, &body));
+    let (content, user_ids) = tokio::join!(Content::of(&app, &access, &body, &ROUTE), user_ids(&app, &access, &body));
     let (content, user_ids) = (content?, user_ids?);
     let draft = content.source.draft_id.map(|draft| document::mark_sent(project, draft.into(), app.clock.now()));
     accept(&app, project, body.entry(content), draft, &user_ids).await?;
@@ -133,19 +90,4 @@ async fn check_users(app: &App, access: &Access<Server>, ids: &[UserId]) -> Resu
         }
     }
     Ok(())
-}
-
-impl SendEmail {
-    /// The mail, before it has a recipient.
-    fn entry(&self, content: Content) -> NewEntry {
-        NewEntry {
-            to: Recipients::CustomEmails { emails: Vec::new() },
-            source: content.source,
-            variables: content.variables,
-            category: content.category,
-            is_high_priority: self.is_high_priority.unwrap_or(false),
-            created_with: content.created_with,
-            scheduled_at: self.scheduled_at_millis.map(|time| time.0).filter(|time| *time != Timestamp::UNIX_EPOCH),
-        }
-    }
 }

@@ -8,7 +8,7 @@ use errors::Error;
 use flows::App;
 use model::document::{DocumentKind, NewDocument};
 
-use crate::documents::{CreatedDocument, create_from};
+use crate::documents::changes::{CreatedDocument, create_from};
 
 pub const ROUTE: Route = Route::post("emails-template-create", "/api/v1/internal/email-templates")
     .summary("Creates a template of mails")

@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::DocumentId;
 
-use crate::documents::list;
+use crate::documents::changes::list;
 
 pub const ROUTE: Route = Route::get("emails-template-list", "/api/v1/internal/email-templates")
     .summary("Lists the templates of mails")

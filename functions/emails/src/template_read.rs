@@ -7,7 +7,7 @@ use api::product::{Access, Admin, Input};
 use errors::Error;
 use model::document::DocumentKind;
 
-use crate::documents::{DocumentPath, DocumentView, read};
+use crate::documents::changes::{DocumentPath, DocumentView, read};
 
 pub const ROUTE: Route = Route::get("emails-template-read", "/api/v1/internal/email-templates/{id}")
     .summary("Reads a template of mails")

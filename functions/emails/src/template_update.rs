@@ -9,7 +9,7 @@ use errors::Error;
 use flows::App;
 use model::document::{DocumentKind, DocumentPatch};
 
-use crate::documents::{Changed, DocumentPath, patch};
+use crate::documents::changes::{Changed, DocumentPath, patch};
 
 pub const ROUTE: Route = Route::patch("emails-template-update", "/api/v1/internal/email-templates/{id}")
     .summary("Changes a template of mails")

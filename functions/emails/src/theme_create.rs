@@ -9,7 +9,7 @@ use flows::App;
 use model::document::{DocumentKind, NewTheme};
 use wire::id::DocumentId;
 
-use crate::documents::{CreatedDocument, create};
+use crate::documents::changes::{CreatedDocument, create};
 
 pub const ROUTE: Route = Route::post("emails-theme-create", "/api/v1/internal/email-themes")
     .summary("Creates a theme of mails")

@@ -9,7 +9,7 @@ use errors::Error;
 use flows::App;
 use model::document::DocumentKind;
 
-use crate::documents::{Changed, DocumentPath, delete};
+use crate::documents::changes::{Changed, DocumentPath, delete};
 
 pub const ROUTE: Route = Route::delete("emails-theme-delete", "/api/v1/internal/email-themes/{id}")
     .summary("Deletes a theme of mails")

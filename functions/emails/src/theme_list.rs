@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::DocumentId;
 
-use crate::documents::list;
+use crate::documents::changes::list;
 
 pub const ROUTE: Route =
     Route::get("emails-theme-list", "/api/v1/internal/email-themes").summary("Lists the themes of mails").table(&[BatchGetItem, Query]);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::DocumentId;
 
-use crate::documents::{DocumentPath, read};
+use crate::documents::changes::{DocumentPath, read};
 
 pub const ROUTE: Route = Route::get("emails-theme-read", "/api/v1/internal/email-themes/{id}")
     .summary("Reads a theme of mails")

@@ -9,7 +9,7 @@ use errors::Error;
 use flows::App;
 use model::document::{DocumentKind, ThemePatch};
 
-use crate::documents::{Changed, DocumentPath, update};
+use crate::documents::changes::{Changed, DocumentPath, update};
 
 pub const ROUTE: Route = Route::patch("emails-theme-update", "/api/v1/internal/email-themes/{id}")
     .summary("Changes a theme of mails")

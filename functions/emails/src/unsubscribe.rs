@@ -14,7 +14,7 @@ use flows::limits::by_secret;
 use model::limit::{Limit, Rule};
 use store::record;
 
-use crate::unsubscribe_page::{done, find, used};
+use crate::preferences::unsubscribe_page::{done, find, used};
 
 pub const ROUTE: Route = Route::post("emails-unsubscribe", "/api/v1/emails/unsubscribe-link")
     .summary("Takes a user off the mails of a kind by the link of one of them")

@@ -10,7 +10,7 @@ use axum::extract::State;
 use errors::Error;
 use flows::App;
 
-use crate::unsubscribe_page::{find, question, used};
+use crate::preferences::unsubscribe_page::{find, question, used};
 
 pub const ROUTE: Route = Route::get("emails-unsubscribe-show", "/api/v1/emails/unsubscribe-link")
     .summary("Shows the page behind the unsubscribe link of a mail")

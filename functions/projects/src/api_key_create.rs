@@ -5,17 +5,18 @@ use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::Error;
 use flows::App;
 use model::outbox::patch::AtMillis;
 use model::project::KeyKind;
-use model::project::key_set::{KeySetBase, MAX_DESCRIPTION, NewKeys};
-use model::text::line;
+use model::project::key_set::{KeySetBase, NewKeys};
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use store::project::key_set;
 use utoipa::ToSchema;
 use wire::problem::Problems;
+
+use crate::api_keys::input::check_description;
 
 pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/internal/api-keys")
     .summary("Makes a set of API keys, which are shown this once")
@@ -79,9 +80,4 @@ pub async fn handle(
         secret_server_key: shown(KeyKind::SecretServer),
         super_secret_admin_key: shown(KeyKind::SuperSecretAdmin),
     }))
-}
-
-/// Refuses a description that is no line, or too long.
-pub(crate) fn check_description(text: &str, route: &Route) -> Result<(), KnownError> {
-    line::check(text, 0..=MAX_DESCRIPTION).map_err(|error| route.schema_error(&Problems::one("body.description", error)))
 }

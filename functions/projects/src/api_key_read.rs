@@ -4,23 +4,16 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Admin, Input};
-use deserr::Deserr;
 use errors::{Error, KnownError};
 use model::project::key_set::KeySetRead;
-use utoipa::ToSchema;
-use wire::id::KeySetId;
+
+use crate::api_keys::input::ApiKeyPath;
 
 pub const ROUTE: Route = Route::get("projects-api-key-read", "/api/v1/internal/api-keys/{id}")
     .summary("Reads a set of API keys")
     .table(&[BatchGetItem])
     .reads(&[Named::KeySet])
     .errors(&["API_KEY_NOT_FOUND"]);
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct ApiKeyPath {
-    pub(crate) id: KeySetId,
-}
 
 pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, ApiKeyPath>) -> Result<Json<KeySetRead>, Error> {
     let set = access.prefetched.key_set(&access.project.id, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;

@@ -12,8 +12,7 @@ use flows::literal::True;
 use model::project::key_set::KeySetRead;
 use utoipa::ToSchema;
 
-use crate::api_key_create::check_description;
-use crate::api_key_read::ApiKeyPath;
+use crate::api_keys::input::{ApiKeyPath, check_description};
 
 pub const ROUTE: Route = Route::patch("projects-api-key-update", "/api/v1/internal/api-keys/{id}")
     .summary("Describes or revokes a set of API keys")

@@ -9,13 +9,13 @@ use errors::Error;
 use flows::App;
 use model::project::config::settings::Config;
 
-use crate::config_overrides::{self, Documents, LevelPath, permit};
-use crate::config_read::ConfigString;
+use crate::configuration::overrides::{self, Documents, LevelPath, permit};
+use crate::configuration::text::ConfigString;
 
 pub const ROUTE: Route = Route::get("projects-config-override-read", "/api/v1/internal/config/override/{level}")
     .summary("Reads what a level of the configuration says")
     .table(&[BatchGetItem, Query])
-    .errors(&config_overrides::ERRORS);
+    .errors(&overrides::ERRORS);
 
 pub async fn handle(
     State(app): State<App>,

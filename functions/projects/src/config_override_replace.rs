@@ -15,12 +15,12 @@ use model::project::config::settings::Config;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::config_overrides::{self, Documents, LevelPath, parse, permit, refused, write};
+use crate::configuration::overrides::{self, Documents, LevelPath, parse, permit, refused, write};
 
 pub const ROUTE: Route = Route::put("projects-config-override-replace", "/api/v1/internal/config/override/{level}")
     .summary("Replaces a level of the configuration")
-    .table(&config_overrides::CHANGE)
-    .errors(&config_overrides::CHANGE_ERRORS);
+    .table(&overrides::CHANGE)
+    .errors(&overrides::CHANGE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -12,12 +12,12 @@ use flows::literal::{SUCCESS, Success};
 use model::project::config::settings::Config;
 use utoipa::ToSchema;
 
-use crate::config_overrides::{self, Documents, LevelPath, permit, refused, write};
+use crate::configuration::overrides::{self, Documents, LevelPath, permit, refused, write};
 
 pub const ROUTE: Route = Route::post("projects-config-override-reset-keys", "/api/v1/internal/config/override/{level}/reset-keys")
     .summary("Takes keys out of a level of the configuration")
-    .table(&config_overrides::CHANGE)
-    .errors(&config_overrides::CHANGE_ERRORS);
+    .table(&overrides::CHANGE)
+    .errors(&overrides::CHANGE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -11,12 +11,12 @@ use flows::literal::{SUCCESS, Success};
 use model::project::config::settings::Config;
 use utoipa::ToSchema;
 
-use crate::config_overrides::{self, Documents, LevelPath, parse, permit, refused, write};
+use crate::configuration::overrides::{self, Documents, LevelPath, parse, permit, refused, write};
 
 pub const ROUTE: Route = Route::patch("projects-config-override-update", "/api/v1/internal/config/override/{level}")
     .summary("Puts values into a level of the configuration")
-    .table(&config_overrides::CHANGE)
-    .errors(&config_overrides::CHANGE_ERRORS);
+    .table(&overrides::CHANGE)
+    .errors(&overrides::CHANGE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -7,21 +7,13 @@ use axum::extract::State;
 use errors::Error;
 use flows::App;
 use model::project::config::settings::Config;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::config_overrides::Documents;
+use crate::configuration::overrides::Documents;
+use crate::configuration::text::ConfigString;
 
 pub const ROUTE: Route = Route::get("projects-config-read", "/api/v1/internal/config")
     .summary("Reads all settings as one configuration")
     .table(&[BatchGetItem, Query]);
-
-#[derive(Serialize, ToSchema)]
-pub struct ConfigString {
-    /// The JSON text of an object.
-    #[schema(example = r#"{"auth":{"allowSignUp":true}}"#)]
-    pub(crate) config_string: String,
-}
 
 pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<ConfigString>, Error> {
     let documents = Documents::of(&app, &access.project.id).await?;

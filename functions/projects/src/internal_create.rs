@@ -12,7 +12,7 @@ use model::project::view::AdminProject;
 use wire::id::ProjectId;
 use wire::problem::Problems;
 
-use crate::owners::owner;
+use crate::owners::teams::owner;
 
 pub const ROUTE: Route = Route::post("projects-internal-create", "/api/v1/internal/projects")
     .summary("Creates a project")

@@ -12,12 +12,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::TeamId;
 
-use crate::owners::{self, owner};
+use crate::owners::teams::{self, owner};
 
 pub const ROUTE: Route = Route::get("projects-internal-list", "/api/v1/internal/projects")
     .summary("Lists the projects that the current user owns")
     .table(&[BatchGetItem, Query])
-    .errors(&owners::ERRORS);
+    .errors(&teams::ERRORS);
 
 #[derive(Serialize, ToSchema)]
 pub struct OwnedProjects {

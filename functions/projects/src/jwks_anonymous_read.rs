@@ -8,7 +8,7 @@ use axum::extract::State;
 use errors::Error;
 use flows::App;
 
-use crate::jwks_read::{KeysElsewhere, ProjectPath};
+use crate::jwks::elsewhere::{KeysElsewhere, ProjectPath};
 
 pub const ROUTE: Route = Route::get("projects-jwks-anonymous-read", "/api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json")
     .summary("Leads to the public keys of anonymous users' access tokens")

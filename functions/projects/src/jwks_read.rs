@@ -9,22 +9,18 @@ use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
+use crate::jwks::elsewhere::ProjectPath;
+
 pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{project_id}/.well-known/jwks.json")
     .summary("Reads the public keys of the project's access tokens")
     .table(&[GetItem])
     .errors(&["PROJECT_NOT_FOUND"]);
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct ProjectPath {
-    pub(crate) project_id: String,
-}
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -55,31 +51,6 @@ impl IntoResponse for KeySet {
 impl Describe for KeySet {
     fn describe(description: &mut Description) {
         Json::<Self>::describe(description);
-    }
-}
-
-/// Leads to a key set; it may be kept for an hour, as the set itself.
-pub struct KeysElsewhere(String);
-
-impl KeysElsewhere {
-    /// The keys of a project, with those that a flag of the query adds. Whether there is such a project is for the set to say.
-    pub(crate) fn of(app: &App, path: &ProjectPath, flag: &str) -> Result<Self, Error> {
-        let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
-        let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
-        Ok(Self(format!("{}/api/v1/projects/{id}/.well-known/jwks.json?{flag}=true", app.settings.api_url)))
-    }
-}
-
-impl IntoResponse for KeysElsewhere {
-    fn into_response(self) -> Response {
-        let cache = (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
-        (StatusCode::TEMPORARY_REDIRECT, [cache], [(header::LOCATION, self.0)]).into_response()
-    }
-}
-
-impl Describe for KeysElsewhere {
-    fn describe(description: &mut Description) {
-        description.status = Some(307);
     }
 }
 

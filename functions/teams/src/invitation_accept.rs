@@ -6,15 +6,12 @@ use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, InvitationCode};
 use axum::extract::State;
-use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
-use model::code::Code;
 use model::limit::{Limit, Subject};
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::accepting::accept;
+use crate::invitations::accepting::accept;
+use crate::invitations::input::{Accepted, InvitationCodeBody};
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-invitations/accept")
     .summary("Joins a team with the code of an invitation")
@@ -32,16 +29,6 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-in
         "TEAM_INVITATION_EMAIL_MISMATCH",
         "TEAM_NOT_FOUND",
     ]);
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct InvitationCodeBody {
-    pub(crate) code: Code,
-}
-
-/// Nothing: whoever accepted reads the team.
-#[derive(Serialize, ToSchema)]
-pub struct Accepted {}
 
 pub async fn handle(
     State(app): State<App>,

@@ -15,9 +15,8 @@ use model::code::Rejected;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::accepting::accept;
-use crate::invitation_accept::Accepted;
-use crate::invitation_revoke::InvitationPath;
+use crate::invitations::accepting::accept;
+use crate::invitations::input::{Accepted, InvitationPath};
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/team-invitations/{invitation_id}/accept")
     .summary("Joins a team by an invitation to a verified address")

@@ -11,7 +11,7 @@ use model::limit::Limit;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::invitation_accept::InvitationCodeBody;
+use crate::invitations::input::InvitationCodeBody;
 
 pub const ROUTE: Route = Route::post("teams-invitation-check-code", "/api/v1/team-invitations/accept/check-code")
     .summary("Checks the code of an invitation without accepting it")

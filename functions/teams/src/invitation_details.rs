@@ -13,7 +13,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::TeamId;
 
-use crate::invitation_accept::InvitationCodeBody;
+use crate::invitations::input::InvitationCodeBody;
 
 pub const ROUTE: Route = Route::post("teams-invitation-details", "/api/v1/team-invitations/accept/details")
     .summary("Tells which team an invitation is for")

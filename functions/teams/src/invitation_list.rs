@@ -20,7 +20,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::{InvitationId, TeamId, UserId};
 
-use crate::paths::user_problem;
+use crate::members::paths::user_problem;
 
 pub const ROUTE: Route = Route::get("teams-invitation-list", "/api/v1/team-invitations")
     .summary("Lists the invitations to a team, or of a user")

@@ -14,18 +14,14 @@ use flows::teams::enter;
 use model::code::Rejected;
 use model::permission::System;
 use utoipa::ToSchema;
-use wire::id::{InvitationId, TeamId};
+use wire::id::TeamId;
+
+use crate::invitations::input::InvitationPath;
 
 pub const ROUTE: Route = Route::delete("teams-invitation-revoke", "/api/v1/team-invitations/{invitation_id}")
     .summary("Revokes an invitation to a team")
     .table(&[BatchGetItem, DeleteItem, GetItem])
     .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND", "VERIFICATION_CODE_NOT_FOUND"]);
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct InvitationPath {
-    pub(crate) invitation_id: InvitationId,
-}
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -1,7 +1,5 @@
 //! Teams, their members, permissions and invitations.
 
-mod accepting;
-mod definitions;
 pub mod invitation_accept;
 pub mod invitation_accept_by_id;
 pub mod invitation_check_code;
@@ -9,13 +7,13 @@ pub mod invitation_details;
 pub mod invitation_list;
 pub mod invitation_revoke;
 pub mod invitation_send_code;
+mod invitations;
 pub mod member_profile_list;
 pub mod member_profile_read;
 pub mod member_profile_update;
-mod member_profiles;
+mod members;
 pub mod membership_create;
 pub mod membership_delete;
-mod paths;
 pub mod permission_definition_create;
 pub mod permission_definition_delete;
 pub mod permission_definition_list;
@@ -23,6 +21,7 @@ pub mod permission_definition_update;
 pub mod permission_grant;
 pub mod permission_list;
 pub mod permission_revoke;
+mod permissions;
 pub mod project_permission_definition_create;
 pub mod project_permission_definition_delete;
 pub mod project_permission_definition_list;

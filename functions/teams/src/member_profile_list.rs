@@ -19,9 +19,9 @@ use store::team::membership::MemberRow;
 use utoipa::ToSchema;
 use wire::id::{TeamId, UserId};
 
-use crate::member_profiles::views;
-use crate::membership_delete::named;
-use crate::paths;
+use crate::members::listing;
+use crate::members::named::named;
+use crate::members::profiles::views;
 
 pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-member-profiles")
     .summary("Lists the profiles of the members of a team")
@@ -72,7 +72,7 @@ pub async fn handle(
     let is_own = user.is_some() && limited_to(&access)? == user;
     let needed: &[System] = if is_own { &[] } else { &[System::ReadMembers] };
     let list = format!("member-profiles/{team}");
-    let after = paths::after(&app, project, &list, query.cursor.as_deref())?;
+    let after = listing::after(&app, project, &list, query.cursor.as_deref())?;
     let others: Vec<UserId> = user.into_iter().collect();
     let entering = enter(&access.prefetched, &access, team, &others, needed);
     // Members are read beside the permission to do so, which decides first.
@@ -90,5 +90,5 @@ pub async fn handle(
     };
     let last = members.last().map(|row| row.user_id).filter(|_| more);
     let items = views(&app, &access, &entered.row.team, &members).await?;
-    Ok(Json(MemberProfiles { items, is_paginated: true, pagination: paths::next(&app, project, &list, last)? }))
+    Ok(Json(MemberProfiles { items, is_paginated: true, pagination: listing::next(&app, project, &list, last)? }))
 }

@@ -12,9 +12,9 @@ use flows::teams::{enter, limited_to, no_member};
 use model::permission::System;
 use model::team::member_profile::MemberProfileView;
 
-use crate::member_profiles::views;
-use crate::membership_delete::named;
-use crate::paths::MemberPath;
+use crate::members::named::named;
+use crate::members::paths::MemberPath;
+use crate::members::profiles::views;
 
 pub const ROUTE: Route = Route::get("teams-member-profile-read", "/api/v1/team-member-profiles/{team_id}/{user_id}")
     .summary("Reads the profile of a member of a team")

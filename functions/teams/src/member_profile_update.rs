@@ -14,8 +14,9 @@ use model::team::MemberProfilePatch;
 use model::team::member_profile::MemberProfileView;
 use store::team::membership;
 
-use crate::member_profiles::view_of;
-use crate::paths::{MemberPath, image_writes};
+use crate::members::images::image_writes;
+use crate::members::paths::MemberPath;
+use crate::members::profiles::view_of;
 
 pub const ROUTE: Route = Route::patch("teams-member-profile-update", "/api/v1/team-member-profiles/{team_id}/{user_id}")
     .summary("Changes the profile of a member of a team")

@@ -13,7 +13,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::{TeamId, UserId};
 
-use crate::paths::MemberPath;
+use crate::members::paths::MemberPath;
 
 pub const ROUTE: Route = Route::post("teams-membership-create", "/api/v1/team-memberships/{team_id}/{user_id}")
     .summary("Adds a user to a team")

@@ -11,12 +11,10 @@ use flows::App;
 use flows::literal::{SUCCESS, Success};
 use flows::teams::{enter, limited_to};
 use model::permission::System;
-use model::user::reference::UserRef;
 use store::team::membership;
-use wire::id::UserId;
-use wire::level::Level;
 
-use crate::paths::MemberPath;
+use crate::members::named::named;
+use crate::members::paths::MemberPath;
 
 pub const ROUTE: Route = Route::delete("teams-membership-delete", "/api/v1/team-memberships/{team_id}/{user_id}")
     .summary("Takes a user out of a team")
@@ -51,12 +49,4 @@ pub async fn handle(
         }
     }
     Err(KnownError::ServiceUnavailable.into())
-}
-
-/// The user of a path: here a client may name others, and its permission decides.
-pub(crate) fn named<L>(access: &Access<L>, user: UserRef) -> Result<UserId, KnownError> {
-    match user {
-        UserRef::Id(user) if access.level == Level::Client => Ok(user),
-        user => access.user_id(user),
-    }
 }

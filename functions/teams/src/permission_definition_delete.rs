@@ -10,7 +10,7 @@ use flows::App;
 use flows::literal::{SUCCESS, Success};
 use model::permission::Scope;
 
-use crate::definitions::{PermissionPath, delete};
+use crate::permissions::definitions::{PermissionPath, delete};
 
 pub const ROUTE: Route = Route::delete("teams-permission-definition-delete", "/api/v1/team-permission-definitions/{permission_id}")
     .summary("Deletes a permission of a team")

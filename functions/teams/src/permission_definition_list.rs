@@ -9,7 +9,7 @@ use errors::Error;
 use flows::App;
 use model::permission::Scope;
 
-use crate::definitions::{DefinitionsQuery, PermissionDefinitions, list};
+use crate::permissions::definitions::{DefinitionsQuery, PermissionDefinitions, list};
 
 pub const ROUTE: Route = Route::get("teams-permission-definition-list", "/api/v1/team-permission-definitions")
     .summary("Lists the permissions of teams")

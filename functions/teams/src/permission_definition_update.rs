@@ -9,7 +9,7 @@ use errors::Error;
 use flows::App;
 use model::permission::{PermissionDefinition, Scope};
 
-use crate::definitions::{PermissionPatch, PermissionPath, update};
+use crate::permissions::definitions::{PermissionPatch, PermissionPath, update};
 
 pub const ROUTE: Route = Route::patch("teams-permission-definition-update", "/api/v1/team-permission-definitions/{permission_id}")
     .summary("Changes a permission of a team")

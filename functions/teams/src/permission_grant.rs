@@ -5,15 +5,13 @@ use api::http::{Created, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use deserr::Deserr;
 use errors::Error;
 use flows::App;
 use flows::teams::{enter, no_member};
-use model::permission::{PermissionId, Scope};
+use model::permission::Scope;
 use model::team::TeamPermission;
-use model::user::reference::UserRef;
-use utoipa::ToSchema;
-use wire::id::TeamId;
+
+use crate::permissions::paths::TeamPermissionPath;
 
 pub const ROUTE: Route = Route::post("teams-permission-grant", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
     .summary("Grants a permission to a member of a team")
@@ -26,17 +24,6 @@ pub const ROUTE: Route = Route::post("teams-permission-grant", "/api/v1/team-per
         "PERMISSION_NOT_FOUND",
         "WRONG_PERMISSION_SCOPE",
     ]);
-
-#[expect(clippy::struct_field_names, reason = "these are the names of the path")]
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct TeamPermissionPath {
-    pub(crate) team_id: TeamId,
-    /// A user's id, or `me`.
-    #[schema(value_type = String)]
-    pub(crate) user_id: UserRef,
-    pub(crate) permission_id: PermissionId,
-}
 
 pub async fn handle(
     State(app): State<App>,

@@ -19,7 +19,8 @@ use store::team::membership::MemberRow;
 use utoipa::ToSchema;
 use wire::id::TeamId;
 
-use crate::paths::{self, user_problem};
+use crate::members::listing;
+use crate::members::paths::user_problem;
 
 pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permissions")
     .summary("Lists what members may do in their teams")
@@ -79,13 +80,13 @@ pub async fn handle(
         (None, Some(user)) => (app.store.members_of(&project.id, user).await?, None),
         (Some(team), None) if own.is_none() => {
             let list = format!("team-permissions/{team}");
-            let after = paths::after(&app, project, &list, query.cursor.as_deref())?;
+            let after = listing::after(&app, project, &list, query.cursor.as_deref())?;
             let (row, members) =
                 tokio::try_join!(access.prefetched.team(&project.id, team), app.store.members(&project.id, team, after, limit))?;
             row.ok_or_else(|| no_team(team))?;
             let (members, more) = members;
             let last = members.last().map(|row| row.user_id).filter(|_| more);
-            (members, Some(paths::next(&app, project, &list, last)?))
+            (members, Some(listing::next(&app, project, &list, last)?))
         }
         (_, None) if own.is_some() => return Err(KnownError::Forbidden.into()),
         (_, None) => return Err(user_problem("query.user_id", "is required where there is no team_id", ROUTE).into()),

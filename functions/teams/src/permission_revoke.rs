@@ -12,7 +12,7 @@ use flows::literal::{SUCCESS, Success};
 use flows::teams::enter;
 use model::permission::Scope;
 
-use crate::permission_grant::TeamPermissionPath;
+use crate::permissions::paths::TeamPermissionPath;
 
 pub const ROUTE: Route = Route::delete("teams-permission-revoke", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
     .summary("Takes a permission from a member of a team")

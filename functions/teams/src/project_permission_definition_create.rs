@@ -8,7 +8,7 @@ use errors::Error;
 use flows::App;
 use model::permission::{PermissionDefinition, Scope};
 
-use crate::definitions::{NewPermission, create};
+use crate::permissions::definitions::{NewPermission, create};
 
 pub const ROUTE: Route = Route::post("teams-project-permission-definition-create", "/api/v1/project-permission-definitions")
     .summary("Defines a permission of the project")

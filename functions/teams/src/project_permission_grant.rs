@@ -6,29 +6,19 @@ use api::http::{Created, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
 use flows::accounts::{With, change_read, read};
-use model::permission::{PermissionId, Scope};
+use model::permission::Scope;
 use model::team::ProjectPermission;
-use model::user::reference::UserRef;
-use utoipa::ToSchema;
+
+use crate::permissions::paths::ProjectPermissionPath;
 
 pub const ROUTE: Route = Route::post("teams-project-permission-grant", "/api/v1/project-permissions/{user_id}/{permission_id}")
     .summary("Grants a permission of the project to a user")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_NOT_FOUND", "PERMISSION_NOT_FOUND", "WRONG_PERMISSION_SCOPE"]);
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct ProjectPermissionPath {
-    /// A user's id, or `me`.
-    #[schema(value_type = String)]
-    pub(crate) user_id: UserRef,
-    pub(crate) permission_id: PermissionId,
-}
 
 pub async fn handle(
     State(app): State<App>,

@@ -14,7 +14,7 @@ use model::user::reference::UserRef;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::paths::user_problem;
+use crate::members::paths::user_problem;
 
 pub const ROUTE: Route = Route::get("teams-project-permission-list", "/api/v1/project-permissions")
     .summary("Lists what a user may do in the project")

@@ -12,7 +12,7 @@ use flows::literal::{SUCCESS, Success};
 use model::permission::Scope;
 use model::user::User;
 
-use crate::project_permission_grant::ProjectPermissionPath;
+use crate::permissions::paths::ProjectPermissionPath;
 
 pub const ROUTE: Route = Route::delete("teams-project-permission-revoke", "/api/v1/project-permissions/{user_id}/{permission_id}")
     .summary("Takes a permission of the project from a user")

@@ -15,7 +15,7 @@ use store::Label;
 use store::team::{self, membership};
 use wire::id::{TeamId, UserId};
 
-use crate::paths::image_writes;
+use crate::members::images::image_writes;
 
 pub const ROUTE: Route = Route::post("teams-team-create", "/api/v1/teams")
     .summary("Creates a team")

@@ -15,7 +15,7 @@ use flows::teams::{limited_to, no_team, require};
 use model::permission::System;
 use store::team::deletion::Deletion;
 
-use crate::paths::TeamPath;
+use crate::members::paths::TeamPath;
 
 pub const ROUTE: Route = Route::delete("teams-team-delete", "/api/v1/teams/{team_id}")
     .summary("Deletes a team")

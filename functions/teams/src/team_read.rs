@@ -8,7 +8,7 @@ use errors::Error;
 use flows::teams::enter;
 use model::team::view::TeamView;
 
-use crate::paths::TeamPath;
+use crate::members::paths::TeamPath;
 
 pub const ROUTE: Route = Route::get("teams-team-read", "/api/v1/teams/{team_id}")
     .summary("Reads a team")

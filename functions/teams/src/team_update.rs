@@ -14,7 +14,8 @@ use model::team::TeamPatch;
 use model::team::view::TeamView;
 use store::team;
 
-use crate::paths::{TeamPath, image_writes};
+use crate::members::images::image_writes;
+use crate::members::paths::TeamPath;
 
 pub const ROUTE: Route = Route::patch("teams-team-update", "/api/v1/teams/{team_id}")
     .summary("Changes a team")

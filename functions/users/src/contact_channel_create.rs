@@ -15,7 +15,7 @@ use model::user::reference::UserRef;
 use utoipa::ToSchema;
 use wire::id::ChannelId;
 
-use crate::contact_channels::{change, check_verified};
+use crate::channels::change::{change, check_verified};
 
 pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/contact-channels")
     .summary("Adds a contact channel to a user")

@@ -8,7 +8,7 @@ use errors::{Error, KnownError};
 use flows::accounts::read;
 use flows::literal::{SUCCESS, Success};
 
-use crate::contact_channels::{ChannelPath, change};
+use crate::channels::change::{ChannelPath, change};
 
 pub const ROUTE: Route = Route::delete("users-contact-channel-delete", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Removes a contact channel")

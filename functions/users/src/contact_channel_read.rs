@@ -8,7 +8,7 @@ use errors::{Error, KnownError};
 use flows::accounts::read;
 use model::user::channel::ContactChannel;
 
-use crate::contact_channels::ChannelPath;
+use crate::channels::change::ChannelPath;
 
 pub const ROUTE: Route = Route::get("users-contact-channel-read", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Reads a contact channel")

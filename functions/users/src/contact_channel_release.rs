@@ -21,7 +21,7 @@ use model::limit::{Limit, Rule};
 use store::link::{self, Release};
 use store::record;
 
-use crate::release_page::{done, find, nothing_to_release, used};
+use crate::channels::release_page::{done, find, nothing_to_release, used};
 
 pub const ROUTE: Route = Route::post("users-contact-channel-release", RELEASE_PATH)
     .summary("Removes an address from an account that its recipient did not make")

@@ -12,7 +12,7 @@ use errors::Error;
 use flows::App;
 use flows::email::code::RELEASE_PATH;
 
-use crate::release_page::{find, question, used};
+use crate::channels::release_page::{find, question, used};
 
 pub const ROUTE: Route = Route::get("users-contact-channel-release-show", RELEASE_PATH)
     .summary("Shows the page by which an address is removed from an account that is not its own")

@@ -7,16 +7,13 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, KnownError};
 use flows::accounts::read;
-use flows::bot_challenge::{Check, Presented};
-use flows::email::code;
-use flows::limits::recipient;
-use flows::literal::{SUCCESS, Success};
+use flows::literal::Success;
 use flows::{App, guarded_body};
 use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
-use model::user::{Channel, User};
 
-use crate::contact_channels::ChannelPath;
+use crate::channels::change::ChannelPath;
+use crate::channels::sending::send;
 
 pub const ROUTE: Route =
     Route::post("users-contact-channel-send-code", "/api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code")
@@ -51,27 +48,4 @@ pub async fn handle(
     let row = read(&access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?;
     let channel = row.user.channel(path.contact_channel_id).ok_or(KnownError::ContactChannelNotFound)?;
     send(&app, &access, &row.user, channel, &body.callback_url, body.presented()).await
-}
-
-/// Writes the code and its mail. The address that the account was made with passed its bot challenge then.
-pub(crate) async fn send<L>(
-    app: &App,
-    access: &Access<L>,
-    user: &User,
-    channel: &Channel,
-    callback: &RedirectUrl,
-    presented: Presented,
-) -> Result<Json<Success>, Error> {
-    if channel.is_verified {
-        return Err(KnownError::EmailAlreadyVerified.into());
-    }
-    access.project.redirects().check(callback)?;
-    let began = user.began_with(channel);
-    let check = if began { Check::none(app, &access.project, &access.place) } else { Check::of_email(access, user) };
-    let admitted = check.admit(presented).await?;
-    let recipient = recipient(access, &channel.value).await?;
-    let mut writes = code::verification(app, &access.project.id, recipient, user, channel, callback, app.clock.now())?;
-    writes.extend(admitted.by_sender());
-    admitted.beside(app.store.transact(writes)).await?;
-    Ok(Json(SUCCESS))
 }

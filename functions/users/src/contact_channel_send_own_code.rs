@@ -12,7 +12,7 @@ use model::email::Email;
 use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
 
-use crate::contact_channel_send_code::send;
+use crate::channels::sending::send;
 
 pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/api/v1/contact-channels/send-verification-code")
     .summary("Mails the signed-in user a code that verifies its primary address")

@@ -12,7 +12,7 @@ use flows::{App, guarded_body};
 use model::email::Email;
 use model::user::channel::{ChannelPatch, ChannelType, ContactChannel};
 
-use crate::contact_channels::{ChannelPath, change, check_verified};
+use crate::channels::change::{ChannelPath, change, check_verified};
 
 pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Changes a contact channel")

@@ -1,5 +1,7 @@
 //! Users and their contact channels.
 
+mod accounts;
+mod channels;
 pub mod contact_channel_check_code;
 pub mod contact_channel_create;
 pub mod contact_channel_delete;
@@ -11,13 +13,10 @@ pub mod contact_channel_send_code;
 pub mod contact_channel_send_own_code;
 pub mod contact_channel_update;
 pub mod contact_channel_verify;
-mod contact_channels;
 pub mod me_activity;
 pub mod me_delete;
 pub mod me_read;
 pub mod me_update;
-mod release_page;
-mod user_change;
 pub mod user_create;
 pub mod user_delete;
 pub mod user_image_read;

@@ -9,7 +9,7 @@ use flows::App;
 use model::user::input::CurrentUserBody;
 use model::user::view::UserView;
 
-use crate::user_change::UserChange;
+use crate::accounts::change::UserChange;
 
 pub const ROUTE: Route = Route::patch("users-me-update", "/api/v1/users/me")
     .summary("Changes the signed-in user")

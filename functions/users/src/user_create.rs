@@ -12,7 +12,7 @@ use model::user::User;
 use model::user::input::{New, UserBody};
 use model::user::view::ServerUser;
 
-use crate::user_change::UserChange;
+use crate::accounts::change::UserChange;
 
 pub const ROUTE: Route = Route::post("users-user-create", "/api/v1/users")
     .summary("Creates a user")

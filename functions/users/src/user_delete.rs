@@ -10,7 +10,7 @@ use flows::App;
 use flows::accounts::delete;
 use flows::literal::{SUCCESS, Success};
 
-use crate::user_read::UserPath;
+use crate::accounts::paths::UserPath;
 
 pub const ROUTE: Route = Route::delete("users-user-delete", "/api/v1/users/{user_id}")
     .summary("Deletes a user")

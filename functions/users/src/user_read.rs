@@ -4,26 +4,17 @@ use api::http::TableAction::{BatchGetItem, GetItem};
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
-use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::accounts::{read, selected_team};
-use model::user::reference::UserRef;
 use model::user::view::ServerUser;
-use utoipa::ToSchema;
+
+use crate::accounts::paths::UserPath;
 
 pub const ROUTE: Route = Route::get("users-user-read", "/api/v1/users/{user_id}")
     .summary("Reads a user")
     .table(&[BatchGetItem, GetItem])
     .reads(&[Named::User])
     .errors(&["USER_NOT_FOUND", "CANNOT_GET_OWN_USER_WITHOUT_USER"]);
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct UserPath {
-    /// A user's id, or `me`.
-    #[schema(value_type = String)]
-    pub(crate) user_id: UserRef,
-}
 
 pub async fn handle(access: Access<Server>, Input { path, .. }: Input<Ignored, Nothing, UserPath>) -> Result<Json<ServerUser>, Error> {
     let project = &access.project;

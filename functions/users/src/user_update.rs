@@ -11,8 +11,8 @@ use flows::accounts::read;
 use model::user::input::{Any, UserBody};
 use model::user::view::ServerUser;
 
-use crate::user_change::UserChange;
-use crate::user_read::UserPath;
+use crate::accounts::change::UserChange;
+use crate::accounts::paths::UserPath;
 
 pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_id}")
     .summary("Changes a user")

@@ -1,19 +1,20 @@
 //! What a request to send has a mail made from: its own HTML, a template or a draft, with a theme.
 
+use api::http::Route;
 use api::product::{Access, Server};
 use errors::Error;
 use flows::App;
 use model::document::theme::Theme;
-use model::document::{DocumentKind, MailDocument, builtin};
+use model::document::{DocumentKind, MailDocument};
 use model::email::category::Category;
 use model::outbox::{CreatedWith, Source};
 use serde_json::{Map, Value};
-use store::document::{DocumentRow, document_key};
 use uuid::Uuid;
-use wire::id::{DocumentId, ProjectId};
+use wire::id::DocumentId;
 use wire::problem::Problems;
 
-use crate::send::{ROUTE, SendEmail};
+use crate::documents::found::documents;
+use crate::sending::request::SendEmail;
 
 /// The content of a mail, the same for all its recipients.
 pub(crate) struct Content {
@@ -30,17 +31,17 @@ enum Origin {
     Draft(DocumentId),
 }
 
-fn invalid(path: &str, message: &str) -> Error {
-    ROUTE.schema_error(&Problems::one(path, message)).into()
+fn invalid(route: &Route, path: &str, message: &str) -> Error {
+    route.schema_error(&Problems::one(path, message)).into()
 }
 
 impl Origin {
-    fn of(body: &SendEmail) -> Result<Self, Error> {
+    fn of(body: &SendEmail, route: &Route) -> Result<Self, Error> {
         match (&body.html, body.template_id, body.draft_id) {
             (Some(html), None, None) => Ok(Self::Html(html.clone())),
             (None, Some(id), None) => Ok(Self::Template(id)),
             (None, None, Some(id)) => Ok(Self::Draft(id)),
-            _ => Err(invalid("body", "must have one of html, template_id and draft_id")),
+            _ => Err(invalid(route, "body", "must have one of html, template_id and draft_id")),
         }
     }
 
@@ -55,15 +56,15 @@ impl Origin {
 
 impl Content {
     /// Reads what the request names, in one round trip.
-    pub(crate) async fn of(app: &App, access: &Access<Server>, body: &SendEmail) -> Result<Self, Error> {
-        let origin = Origin::of(body)?;
+    pub(crate) async fn of(app: &App, access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
+        let origin = Origin::of(body, route)?;
         let theme = body.theme_id.and_then(Theme::id).map(|id| (DocumentKind::Theme, DocumentId::from(id)));
         let [document, theme] = documents(app, &access.project.id, [origin.document(), theme]).await?;
         match (&origin, &document) {
-            (Origin::Template(_), None) => return Err(invalid("body.template_id", "must be the id of a template")),
-            (Origin::Draft(_), None) => return Err(invalid("body.draft_id", "must be the id of a draft")),
+            (Origin::Template(_), None) => return Err(invalid(route, "body.template_id", "must be the id of a template")),
+            (Origin::Draft(_), None) => return Err(invalid(route, "body.draft_id", "must be the id of a draft")),
             _ if theme.is_none() && body.theme_id.and_then(Theme::id).is_some() => {
-                return Err(invalid("body.theme_id", "must be the id of a theme"));
+                return Err(invalid(route, "body.theme_id", "must be the id of a theme"));
             }
             _ => {}
         }
@@ -94,21 +95,4 @@ impl Content {
         let variables = body.variables.as_ref().map(|variables| variables.0.clone()).unwrap_or_default();
         Self { source, variables, category: category.unwrap_or_default(), created_with }
     }
-}
-
-/// The project's documents, or ours of the same ids.
-pub(crate) async fn documents<const N: usize>(
-    app: &App,
-    project: &ProjectId,
-    wanted: [Option<(DocumentKind, DocumentId)>; N],
-) -> Result<[Option<MailDocument>; N], Error> {
-    let key = |(kind, id)| document_key(project, kind, id);
-    let mut items = app.store.get_many(wanted.into_iter().flatten().map(key)).await?;
-    let mut found = [const { None }; N];
-    for (place, wanted) in found.iter_mut().zip(wanted) {
-        let Some((kind, id)) = wanted else { continue };
-        let own = items.take(&key((kind, id))).map(DocumentRow::of).transpose()?.map(|row| row.document);
-        *place = own.or_else(|| builtin::document(kind, id));
-    }
-    Ok(found)
 }

@@ -24,30 +24,14 @@ use store::user::account::Outcome;
 use store::user::{self, UserRow};
 use store::{Label, session};
 use subtle::ConstantTimeEq as _;
-use uuid::Uuid;
-use wire::id::UserId;
 
-use crate::oauth_flow::account::{Signing, refused, sign_up};
-use crate::oauth_token::Tokens;
-use crate::tokens::NewSession;
-use crate::{mfa_attempt, sign_in_notice};
+use crate::oauth::account::{Signing, refused, sign_up};
+use crate::oauth::tokens::Tokens;
+use crate::sign_in::second_factor;
+use crate::sign_in::tokens::NewSession;
 
 /// How often a redemption looks again when its user changed under it.
 const TRIES: u32 = 3;
-
-/// A new code for a user.
-pub(crate) fn new(app: &App, user: UserId) -> SecretString {
-    let random = Uuid::from_bytes(app.entropy.bytes());
-    format!("{}{}", user.uuid().as_simple(), random.as_simple()).into()
-}
-
-/// Whose code it is, if it is one.
-pub(crate) fn user_of(code: &SecretString) -> Option<UserId> {
-    let code = code.expose_secret();
-    let is_code = code.len() == 64 && code.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-    let user = code.get(..32).filter(|_| is_code)?;
-    UserId::parse(&Uuid::try_parse(user).ok()?.to_string()).ok()
-}
 
 /// What a redeemed code leads to.
 enum Next {
@@ -165,14 +149,14 @@ impl Redemption {
                 writes.extend(notice::of_change(app, project, Some(place), &row.user, &mut after)?);
             }
         }
-        let next = match mfa_attempt::required(app, project, &after, stored.is_new_user, Amr::Fed)? {
+        let next = match second_factor::required(app, project, &after, stored.is_new_user, Amr::Fed)? {
             Some((attempt, required)) => {
                 writes.push(attempt);
                 Next::SecondFactor(required)
             }
             None => {
                 writes.extend(session.writes(project)?);
-                writes.extend(sign_in_notice::write(app, project, &after, place).await?);
+                writes.extend(crate::sign_in::notice::write(app, project, &after, place).await?);
                 Next::Session(Box::new(session))
             }
         };

@@ -268,7 +268,7 @@ impl Flow<'_> {
     }
 
     fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
-        let code = crate::oauth_code::new(self.app, user.user_id);
+        let code = crate::oauth::code::new(self.app, user.user_id);
         // The code of somebody else than the flow's user stands for a sign-in, which is of no session.
         let is_of_flow = self.authorization.purpose == Purpose::Link || pending.is_some();
         let stored = AuthorizationCode {

@@ -1,8 +1,6 @@
 //! The second half of an OAuth flow: the state is taken, the provider's code becomes an account, the account a
 //! user, and the user is sent to the app with a code of ours; or with the reason why not.
 
-pub(crate) mod account;
-
 use api::http::Json;
 use api::http::client::Caller;
 use axum::response::{IntoResponse as _, Response};
@@ -26,7 +24,8 @@ use store::record;
 use url::Url;
 use wire::id::ProjectId;
 
-use crate::oauth_callback::ProviderAnswer;
+use crate::oauth::account;
+use crate::oauth::provider_answer::ProviderAnswer;
 
 /// A new inner state. It names its project, so that the callback reads both at once.
 pub(crate) fn state(app: &App, project: &ProjectId) -> SecretString {

@@ -16,7 +16,7 @@ use store::session::{self, TokenClaim};
 use utoipa::ToSchema;
 use wire::id::{SessionId, UserId};
 
-use crate::oauth_token::Tokens;
+use crate::oauth::tokens::Tokens;
 
 /// A session that begins with this request.
 pub(crate) struct NewSession {
@@ -67,7 +67,7 @@ impl NewSession {
 
 /// An access token of a session.
 pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &Session) -> String {
-    let subject = Subject::of(&user, &project.id, &project.config, session.id);
+    let subject = Subject::of(user, &project.id, &project.config, session.id);
     app.signer.sign(&subject, app.clock.now(), app.settings.access_token_life)
 }
 
@@ -86,4 +86,12 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
     }
     Ok(access_token(app, project, &user.user, &session))
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct SignedInOrUp {
+    #[serde(flatten)]
+    pub(crate) signed_in: SignedIn,
+    /// Whether this sign-in created the account.
+    pub(crate) is_new_user: bool,
 }

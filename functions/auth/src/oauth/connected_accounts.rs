@@ -2,6 +2,7 @@
 //! when that is over.
 
 use api::product::{Access, Client};
+use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::{App, accounts};
 use jiff::SignedDuration;
@@ -113,4 +114,24 @@ mod tests {
         assert!(covers("openid email", "") && covers("openid email", "email openid") && covers("user:email,repo", "repo"));
         assert!(!covers("openid email", "email profile") && !covers("", "email"));
     }
+}
+
+/// What both ways of naming an account may answer.
+pub(crate) const ERRORS: &[&str] = &[
+    "CANNOT_GET_OWN_USER_WITHOUT_USER",
+    "FORBIDDEN",
+    "USER_NOT_FOUND",
+    "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
+    "OAUTH_CONNECTION_NOT_CONNECTED_TO_USER",
+    "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE",
+    "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE",
+    "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE",
+];
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct TokenScope {
+    /// What the token must be good for, separated by spaces.
+    #[deserr(default)]
+    pub(crate) scope: Option<String>,
 }

@@ -1,0 +1,144 @@
+//! What an app sends its users to a provider with.
+
+use deserr::Deserr;
+use errors::KnownError;
+use flows::literal::{BotChallengePhase, True};
+use model::project::Project;
+use model::project::redirect::RedirectUrl;
+use model::provider::authorization::{Purpose, ResponseMode};
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::problem::Problems;
+
+/// Unknown parameters are ignored, as SDKs of other versions send more.
+#[derive(Deserr, ToSchema)]
+pub struct AuthorizeQuery {
+    /// The project's id.
+    pub(crate) client_id: String,
+    /// A publishable client key, or `__stack_public_client__`.
+    pub(crate) client_secret: String,
+    /// Where the app takes the code; on a trusted domain.
+    pub(crate) redirect_uri: RedirectUrl,
+    /// `legacy`.
+    pub(crate) scope: String,
+    /// Given back to the app as it is.
+    pub(crate) state: String,
+    #[deserr(rename = "grant_type")]
+    #[schema(rename = "grant_type")]
+    pub(crate) _grant_type: CodeGrant,
+    /// PKCE (RFC 7636 §4.2): 43 characters.
+    pub(crate) code_challenge: String,
+    #[deserr(rename = "code_challenge_method")]
+    #[schema(rename = "code_challenge_method")]
+    pub(crate) _code_challenge_method: ChallengeMethod,
+    #[deserr(rename = "response_type")]
+    #[schema(rename = "response_type")]
+    pub(crate) _response_type: ResponseType,
+    /// `authenticate` by default.
+    #[deserr(default, rename = "type")]
+    pub(crate) r#type: Option<PurposeParam>,
+    /// An access token; required for `link`. An anonymous user's account is upgraded.
+    #[deserr(default)]
+    pub(crate) token: Option<String>,
+    /// Scopes to ask the provider for besides those of signing in.
+    #[deserr(default)]
+    pub(crate) provider_scope: Option<String>,
+    #[deserr(default)]
+    pub(crate) error_redirect_uri: Option<RedirectUrl>,
+    /// The older name of `error_redirect_uri`.
+    #[deserr(default)]
+    pub(crate) error_redirect_url: Option<RedirectUrl>,
+    #[deserr(default)]
+    pub(crate) after_callback_redirect_url: Option<RedirectUrl>,
+    /// `redirect` by default.
+    #[deserr(default)]
+    pub(crate) response_mode: Option<ModeParam>,
+    #[deserr(default)]
+    pub(crate) stack_response_mode: Option<ModeParam>,
+    #[deserr(default)]
+    pub(crate) hexclave_response_mode: Option<ModeParam>,
+    #[deserr(default)]
+    pub(crate) bot_challenge_token: Option<String>,
+    #[deserr(default)]
+    pub(crate) bot_challenge_phase: Option<BotChallengePhase>,
+    #[deserr(default)]
+    pub(crate) bot_challenge_unavailable: Option<True>,
+}
+
+#[derive(Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CodeGrant {
+    #[deserr(rename = "authorization_code")]
+    AuthorizationCode,
+}
+
+#[derive(Deserr, Serialize, ToSchema)]
+pub(crate) enum ChallengeMethod {
+    S256,
+}
+
+#[derive(Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ResponseType {
+    #[deserr(rename = "code")]
+    Code,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PurposeParam {
+    #[deserr(rename = "authenticate")]
+    Authenticate,
+    #[deserr(rename = "link")]
+    Link,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ModeParam {
+    #[deserr(rename = "json")]
+    Json,
+    #[deserr(rename = "redirect")]
+    Redirect,
+}
+
+impl AuthorizeQuery {
+    pub(crate) fn mode(&self) -> ResponseMode {
+        match self.response_mode.or(self.stack_response_mode).or(self.hexclave_response_mode) {
+            Some(ModeParam::Json) => ResponseMode::Json,
+            Some(ModeParam::Redirect) | None => ResponseMode::Redirect,
+        }
+    }
+
+    pub(crate) fn purpose(&self) -> Purpose {
+        if self.r#type == Some(PurposeParam::Link) { Purpose::Link } else { Purpose::Authenticate }
+    }
+
+    /// What the types of the parameters do not say.
+    pub(crate) fn check(&self, path: &str) -> Result<(), KnownError> {
+        let problem = |name: &str, message: &str| Err(KnownError::schema(&Problems::one(&format!("query.{name}"), message), "GET", path));
+        let is_challenge =
+            self.code_challenge.len() == 43 && self.code_challenge.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        if !is_challenge {
+            return problem("code_challenge", "must be the 43 characters of a SHA-256 digest in base64url");
+        }
+        if self.purpose() == Purpose::Link && self.token.as_deref().unwrap_or_default().is_empty() {
+            return problem("token", "is required to link an account");
+        }
+        if self.state.is_empty() || self.state.len() > 2048 {
+            return problem("state", "must have 1 to 2048 characters");
+        }
+        Ok(())
+    }
+
+    /// Every URL that the user may be sent to later.
+    pub(crate) fn check_urls(&self, project: &Project) -> Result<(), KnownError> {
+        let urls = [
+            Some(&self.redirect_uri),
+            self.error_redirect_uri.as_ref(),
+            self.error_redirect_url.as_ref(),
+            self.after_callback_redirect_url.as_ref(),
+        ];
+        urls.into_iter().flatten().try_for_each(|url| project.redirects().check_for_oauth(url)).map_err(KnownError::from)
+    }
+}

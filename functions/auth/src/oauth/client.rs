@@ -1,0 +1,36 @@
+//! Which project a client of OAuth is.
+
+use api::http::client::Caller;
+use errors::{Error, KnownError};
+use flows::{App, limits};
+use model::project::{ApiKey, KeyKind, Project};
+use wire::id::ProjectId;
+
+/// The project of a client id: its id, optionally with the one branch there is.
+pub(crate) fn client_project(client_id: &str) -> Option<ProjectId> {
+    let id = client_id.strip_suffix("#main").unwrap_or(client_id);
+    ProjectId::parse(id).ok()
+}
+
+/// Checks the client's key; a wrong one is counted, and answered by `wrong`.
+pub(crate) async fn prove_client(
+    app: &App,
+    project: &Project,
+    caller: &Caller,
+    has_secret: bool,
+    key: Option<&ApiKey>,
+    wrong: impl Fn() -> KnownError,
+) -> Result<(), Error> {
+    let opens = key.is_some_and(|key| key.opens(KeyKind::PublishableClient, app.clock.now()));
+    match (has_secret, opens) {
+        (true, true) => Ok(()),
+        (true, false) => {
+            limits::unproved(app, Some(&project.id), &caller.place).await?;
+            Err(wrong().into())
+        }
+        (false, _) if project.config.require_publishable_client_key => {
+            Err(KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project.id.to_string()) }.into())
+        }
+        (false, _) => Ok(()),
+    }
+}

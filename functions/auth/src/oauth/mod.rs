@@ -1,0 +1,12 @@
+//! Flows of OAuth, with providers and as a provider of codes and tokens to apps.
+
+pub(crate) mod account;
+pub(crate) mod authorize_query;
+pub(crate) mod client;
+pub(crate) mod code;
+pub(crate) mod connected_accounts;
+pub(crate) mod flow;
+pub(crate) mod provider_accounts;
+pub(crate) mod provider_answer;
+pub(crate) mod redemption;
+pub(crate) mod tokens;

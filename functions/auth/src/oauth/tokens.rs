@@ -1,0 +1,77 @@
+//! What the token endpoint answers.
+
+use api::http::{Describe, Description, Json};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, header};
+use serde::Serialize;
+use store::provider::authorization::AuthorizationCode;
+use utoipa::ToSchema;
+
+/// An access token (RFC 6749 §5.1).
+#[derive(Serialize, ToSchema)]
+pub struct Tokens {
+    access_token: String,
+    #[schema(example = "Bearer")]
+    token_type: &'static str,
+    /// Seconds; not the life of the token, which says its own.
+    expires_in: u32,
+    #[schema(example = "legacy")]
+    scope: &'static str,
+    /// Of a code alone, as the next two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<String>,
+    #[serde(rename = "newUser", skip_serializing_if = "Option::is_none")]
+    is_new_user_camel: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_new_user: Option<bool>,
+    #[serde(rename = "afterCallbackRedirectUrl")]
+    after_callback_redirect_url_camel: Option<String>,
+    after_callback_redirect_url: Option<String>,
+}
+
+/// What clients of the peer are told; they look into the token for its true life.
+const EXPIRES_IN: u32 = 3599;
+
+impl Tokens {
+    pub(crate) fn of_refresh(access_token: String) -> Self {
+        Self {
+            access_token,
+            token_type: "Bearer",
+            expires_in: EXPIRES_IN,
+            scope: "legacy",
+            refresh_token: None,
+            is_new_user_camel: None,
+            is_new_user: None,
+            after_callback_redirect_url_camel: None,
+            after_callback_redirect_url: None,
+        }
+    }
+
+    /// What a code gives.
+    pub(crate) fn of_code(access_token: String, refresh_token: String, code: AuthorizationCode) -> Self {
+        let after = code.after_callback_redirect_url.map(|url| url.url().to_string());
+        Self {
+            refresh_token: Some(refresh_token),
+            is_new_user_camel: Some(code.is_new_user),
+            is_new_user: Some(code.is_new_user),
+            after_callback_redirect_url_camel: after.clone(),
+            after_callback_redirect_url: after,
+            ..Self::of_refresh(access_token)
+        }
+    }
+}
+
+impl IntoResponse for Tokens {
+    fn into_response(self) -> Response {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
+        (headers, Json(self)).into_response()
+    }
+}
+
+impl Describe for Tokens {
+    fn describe(description: &mut Description) {
+        Json::<Self>::describe(description);
+    }
+}

@@ -1,0 +1,4 @@
+//! Templates, themes and drafts.
+
+pub(crate) mod changes;
+pub(crate) mod found;

@@ -1,0 +1,3 @@
+//! Entries of the outbox.
+
+pub(crate) mod entry;

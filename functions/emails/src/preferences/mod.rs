@@ -1,0 +1,4 @@
+//! Which emails users want.
+
+pub(crate) mod categories;
+pub(crate) mod unsubscribe_page;

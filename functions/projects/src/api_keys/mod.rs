@@ -1,0 +1,3 @@
+//! What operations on API keys do alike.
+
+pub(crate) mod input;

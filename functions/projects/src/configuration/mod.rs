@@ -1,0 +1,4 @@
+//! Configurations and their levels.
+
+pub(crate) mod overrides;
+pub(crate) mod text;

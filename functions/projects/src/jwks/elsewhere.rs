@@ -1,0 +1,41 @@
+//! Keys of other audiences, which the first operation has.
+
+use api::http::{Describe, Description};
+use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
+use errors::{Error, KnownError};
+use flows::App;
+use http::{HeaderValue, StatusCode, header};
+use utoipa::ToSchema;
+use wire::id::ProjectId;
+
+/// Leads to a key set; it may be kept for an hour, as the set itself.
+pub struct KeysElsewhere(String);
+
+impl KeysElsewhere {
+    /// The keys of a project, with those that a flag of the query adds. Whether there is such a project is for the set to say.
+    pub(crate) fn of(app: &App, path: &ProjectPath, flag: &str) -> Result<Self, Error> {
+        let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
+        let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
+        Ok(Self(format!("{}/api/v1/projects/{id}/.well-known/jwks.json?{flag}=true", app.settings.api_url)))
+    }
+}
+
+impl IntoResponse for KeysElsewhere {
+    fn into_response(self) -> Response {
+        let cache = (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
+        (StatusCode::TEMPORARY_REDIRECT, [cache], [(header::LOCATION, self.0)]).into_response()
+    }
+}
+
+impl Describe for KeysElsewhere {
+    fn describe(description: &mut Description) {
+        description.status = Some(307);
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProjectPath {
+    pub(crate) project_id: String,
+}

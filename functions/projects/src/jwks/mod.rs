@@ -1,0 +1,3 @@
+//! Key sets.
+
+pub(crate) mod elsewhere;

@@ -1,0 +1,3 @@
+//! Who owns projects.
+
+pub(crate) mod teams;

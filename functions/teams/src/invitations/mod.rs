@@ -1,0 +1,4 @@
+//! What operations on invitations do alike.
+
+pub(crate) mod accepting;
+pub(crate) mod input;

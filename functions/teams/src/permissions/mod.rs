@@ -1,0 +1,4 @@
+//! Definitions of permissions, and what their paths name.
+
+pub(crate) mod definitions;
+pub(crate) mod paths;

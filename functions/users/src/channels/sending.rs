@@ -1,0 +1,35 @@
+//! Sending a code to an address.
+
+use api::http::Json;
+use api::product::Access;
+use errors::{Error, KnownError};
+use flows::App;
+use flows::bot_challenge::{Check, Presented};
+use flows::email::code;
+use flows::limits::recipient;
+use flows::literal::{SUCCESS, Success};
+use model::project::redirect::RedirectUrl;
+use model::user::{Channel, User};
+
+/// Writes the code and its mail. The address that the account was made with passed its bot challenge then.
+pub(crate) async fn send<L>(
+    app: &App,
+    access: &Access<L>,
+    user: &User,
+    channel: &Channel,
+    callback: &RedirectUrl,
+    presented: Presented,
+) -> Result<Json<Success>, Error> {
+    if channel.is_verified {
+        return Err(KnownError::EmailAlreadyVerified.into());
+    }
+    access.project.redirects().check(callback)?;
+    let began = user.began_with(channel);
+    let check = if began { Check::none(app, &access.project, &access.place) } else { Check::of_email(access, user) };
+    let admitted = check.admit(presented).await?;
+    let recipient = recipient(access, &channel.value).await?;
+    let mut writes = code::verification(app, &access.project.id, recipient, user, channel, callback, app.clock.now())?;
+    writes.extend(admitted.by_sender());
+    admitted.beside(app.store.transact(writes)).await?;
+    Ok(Json(SUCCESS))
+}
