@@ -20,7 +20,6 @@ use model::sign_up::rule::AuthMethod;
 use model::trail::Event;
 use model::user::User;
 use model::user::ownership::Proof;
-use serde::Serialize;
 use store::user::account::Outcome;
 use store::user::{self, EmailClaim, UserRow};
 use store::{Conflict, Label, Write, code, keys};
