@@ -47,7 +47,7 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
     let (content, user_ids) = tokio::join!(Content::of(&app, &access, &body, &ROUTE), user_ids(&app, &access, &body));
     let (content, user_ids) = (content?, user_ids?);
     let draft = content.source.draft_id.map(|draft| document::mark_sent(project, draft.into(), app.clock.now()));
-    accept(&app, project, body.entry(content), draft, &user_ids).await?;
+    accept(&app, project, content.entry(&body), draft, &user_ids).await?;
     Ok(Json(Accepted { results: user_ids.into_iter().map(|user_id| Recipient { user_id }).collect() }))
 }
 

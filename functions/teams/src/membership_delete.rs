@@ -6,11 +6,13 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::Error;
 use flows::App;
+use flows::context::ROUNDS;
 use flows::literal::{SUCCESS, Success};
 use flows::teams::{enter, limited_to};
 use model::permission::System;
+use store::optimistic;
 use store::team::membership;
 
 use crate::members::named::named;
@@ -28,9 +30,6 @@ pub const ROUTE: Route = Route::delete("teams-membership-delete", "/api/v1/team-
         "TEAM_PERMISSION_REQUIRED",
     ]);
 
-/// How often it looks again when the member changed meanwhile.
-const TRIES: u32 = 5;
-
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
@@ -38,15 +37,9 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::RemoveMembers] };
-    let mut table = &access.prefetched;
-    for _ in 0..TRIES {
-        let entered = enter(table, &access, team, &[user], needed).await?;
-        let writes = membership::remove(&access.project.id, entered.member(user)?);
-        match app.store.transact(writes).await {
-            Ok(()) => return Ok(Json(SUCCESS)),
-            Err(store::Error::Conflict(_)) => table = &app.store,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(KnownError::ServiceUnavailable.into())
+    optimistic!(ROUNDS, |round| {
+        let entered = enter(access.table(round), &access, team, &[user], needed).await?;
+        app.store.transact(membership::remove(&access.project.id, entered.member(user)?)).await?;
+        Ok(Json(SUCCESS))
+    })
 }

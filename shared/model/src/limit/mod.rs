@@ -8,6 +8,7 @@
 //! back after a refusal.
 
 pub mod counter;
+pub mod family;
 pub mod limits;
 pub mod of_operation;
 pub mod rate;
@@ -17,8 +18,9 @@ pub mod subject;
 mod tests;
 
 pub use counter::{Counter, Refused};
+pub use family::Limit;
 pub use limits::Limits;
-pub use of_operation::{By, Limit};
+pub use of_operation::By;
 pub use rate::{InvalidRate, Rate};
 pub use rule::Rule;
 pub use subject::Subject;

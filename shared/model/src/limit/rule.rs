@@ -1,6 +1,7 @@
 //! Rules: what is counted, and how much of it is usual.
 
-use crate::limit::{Limit, Rate};
+use crate::limit::family::Limit;
+use crate::limit::rate::Rate;
 
 /// One line of the deployment's limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::permission::{Defaults, Definition, Grant, MAX_DEFINITIONS, Occasion, PermissionDefinition, PermissionId, Scope, System};
+use crate::permission::definition::{
+    Defaults, Definition, Grant, MAX_DEFINITIONS, Occasion, PermissionDefinition, PermissionId, Scope, System,
+};
 
 /// The permissions of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
