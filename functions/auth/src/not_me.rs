@@ -9,7 +9,7 @@ use api::product::Input;
 use api::product::input::Ignored;
 use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use flows::email::code::reset;
 use flows::email::notice::NOT_ME_PATH;
@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
     .limit(Limit::Code)
     .ignores_body()
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
-    .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
+    .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
 /// How often it looks again: once for each address or account that somebody else signs in with by now, and for changes meanwhile.
 const ROUNDS: u32 = 20;

@@ -9,7 +9,7 @@ use api::product::code_access::{CodeAccess, SignInCode};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{admit, redeemed};
 use flows::email::code::account_claimed;
@@ -35,15 +35,12 @@ pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-
     .summary("Signs in with a code from a mail")
     .limit(Limit::Code)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
+    .errors(CODE_ERRORS)
     .errors(&[
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_EXPIRED",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
-        "MAGIC_LINK_NOT_ENABLED",
-        "SIGN_UP_NOT_ENABLED",
-        "SIGN_UP_REJECTED",
-        "MULTI_FACTOR_AUTHENTICATION_REQUIRED",
+        ErrorCode::MagicLinkNotEnabled,
+        ErrorCode::SignUpNotEnabled,
+        ErrorCode::SignUpRejected,
+        ErrorCode::MultiFactorAuthenticationRequired,
     ]);
 
 #[derive(Deserr, ToSchema)]

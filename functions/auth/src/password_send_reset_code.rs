@@ -7,7 +7,7 @@ use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::email::code;
 use flows::limits::recipient;
@@ -29,7 +29,7 @@ pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/a
     .hides_accounts()
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::EmailClaim])
-    .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "REDIRECT_URL_NOT_WHITELISTED"]);
+    .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::RedirectUrlNotWhitelisted]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::admit;
 use flows::bot_challenge::Check;
 use flows::email::code;
@@ -28,16 +28,16 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
     .limit(Limit::SignUp)
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
-        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
-        "REDIRECT_URL_NOT_WHITELISTED",
-        "SIGN_UP_NOT_ENABLED",
-        "BOT_CHALLENGE_REQUIRED",
-        "BOT_CHALLENGE_FAILED",
-        "SIGN_UP_REJECTED",
-        "PASSWORD_TOO_SHORT",
-        "PASSWORD_TOO_LONG",
-        "PASSWORD_REQUIREMENTS_NOT_MET",
-        "USER_EMAIL_ALREADY_EXISTS",
+        ErrorCode::PasswordAuthenticationNotEnabled,
+        ErrorCode::RedirectUrlNotWhitelisted,
+        ErrorCode::SignUpNotEnabled,
+        ErrorCode::BotChallengeRequired,
+        ErrorCode::BotChallengeFailed,
+        ErrorCode::SignUpRejected,
+        ErrorCode::PasswordTooShort,
+        ErrorCode::PasswordTooLong,
+        ErrorCode::PasswordRequirementsNotMet,
+        ErrorCode::UserEmailAlreadyExists,
     ])
     .hashes_passwords();
 

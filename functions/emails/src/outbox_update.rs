@@ -8,7 +8,7 @@ use api::http::{Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use http::{HeaderMap, header};
 use model::document::DocumentKind;
@@ -27,7 +27,7 @@ pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/ou
     .summary("Edits, pauses, resumes or cancels a mail that is not being sent yet")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::Mail])
-    .errors(&["EMAIL_NOT_FOUND", "EMAIL_NOT_EDITABLE", "PRECONDITION_FAILED"]);
+    .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable, ErrorCode::PreconditionFailed]);
 
 /// An entry moves at most six times on its way, so a patch meets it after fewer tries than these.
 const ROUNDS: u32 = 8;

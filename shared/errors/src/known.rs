@@ -9,12 +9,14 @@ use model::limit::Refused;
 use model::password::Weakness;
 use model::user::restriction::RestrictedReason;
 use serde::Serialize;
-use strum::{EnumIter, IntoStaticStr, VariantNames};
+use strum::{EnumDiscriminants, EnumIter, IntoStaticStr, VariantNames};
 
 use crate::key_slip::KeySlip;
 
 /// Every failure that a client of the product API may rely on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, EnumIter, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, EnumDiscriminants, EnumIter, IntoStaticStr, VariantNames)]
+#[strum_discriminants(name(ErrorCode), derive(Hash, IntoStaticStr, PartialOrd, Ord), strum(serialize_all = "SCREAMING_SNAKE_CASE"))]
+#[strum_discriminants(doc = "The code of a [`KnownError`]: which one it is, without its details.")]
 #[serde(tag = "code", content = "details", rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum KnownError {
@@ -288,42 +290,57 @@ pub enum KnownError {
 }
 
 /// Codes of our own, which the published SDKs do not know.
-pub(crate) const OWN_CODES: &[&str] = &[
-    "ROUTE_NOT_FOUND",
-    "METHOD_NOT_ALLOWED",
-    "BODY_TOO_LARGE",
-    "INTERNAL_ERROR",
-    "SERVICE_UNAVAILABLE",
-    "FORBIDDEN",
-    "SESSION_NOT_FOUND",
-    "CONTACT_CHANNEL_NOT_FOUND",
-    "PROVIDER_ACCOUNT_NOT_FOUND",
-    "TOO_MANY_PROVIDER_ACCOUNTS",
-    "LAST_SIGN_IN_METHOD",
-    "EMAIL_NOT_FOUND",
-    "EMAIL_TEMPLATE_NOT_FOUND",
-    "EMAIL_THEME_NOT_FOUND",
-    "EMAIL_DRAFT_NOT_FOUND",
-    "NOTIFICATION_CATEGORY_NOT_FOUND",
-    "INVALID_CURSOR",
-    "CONFLICTING_HEADERS",
-    "PRECONDITION_FAILED",
-    "MAGIC_LINK_NOT_ENABLED",
-    "BOT_CHALLENGE_NOT_ENABLED",
-    "OVERRIDE_KEY_NOT_SUPPORTED",
-    "ADMIN_ACCESS_TOKEN_USER_NOT_FOUND",
-    "USER_HAS_PASSWORD",
-    "USER_DELETION_NOT_ENABLED",
-    "REAUTHENTICATION_REQUIRED",
-    "PRIMARY_EMAIL_REQUIRED",
-    "TOO_MANY_CONTACT_CHANNELS",
-    "PROFILE_IMAGE_NOT_FOUND",
-    "OAUTH_STATE_NOT_FOUND",
-    "CONTACT_CHANNEL_ALREADY_EXISTS",
-    "TEAM_CREATION_NOT_ENABLED",
-    "PERMISSION_CONTAINS_ITSELF",
-    "TOO_MANY_PERMISSIONS",
-    "TOO_MANY_EMAIL_DOCUMENTS",
-    "INTERNAL_PROJECT_STAYS",
-    "RATE_LIMITED",
+pub(crate) const OWN_CODES: &[ErrorCode] = &[
+    ErrorCode::RouteNotFound,
+    ErrorCode::MethodNotAllowed,
+    ErrorCode::BodyTooLarge,
+    ErrorCode::InternalError,
+    ErrorCode::ServiceUnavailable,
+    ErrorCode::Forbidden,
+    ErrorCode::SessionNotFound,
+    ErrorCode::ContactChannelNotFound,
+    ErrorCode::ProviderAccountNotFound,
+    ErrorCode::TooManyProviderAccounts,
+    ErrorCode::LastSignInMethod,
+    ErrorCode::EmailNotFound,
+    ErrorCode::EmailTemplateNotFound,
+    ErrorCode::EmailThemeNotFound,
+    ErrorCode::EmailDraftNotFound,
+    ErrorCode::NotificationCategoryNotFound,
+    ErrorCode::InvalidCursor,
+    ErrorCode::ConflictingHeaders,
+    ErrorCode::PreconditionFailed,
+    ErrorCode::MagicLinkNotEnabled,
+    ErrorCode::BotChallengeNotEnabled,
+    ErrorCode::OverrideKeyNotSupported,
+    ErrorCode::AdminAccessTokenUserNotFound,
+    ErrorCode::UserHasPassword,
+    ErrorCode::UserDeletionNotEnabled,
+    ErrorCode::ReauthenticationRequired,
+    ErrorCode::PrimaryEmailRequired,
+    ErrorCode::TooManyContactChannels,
+    ErrorCode::ProfileImageNotFound,
+    ErrorCode::OauthStateNotFound,
+    ErrorCode::ContactChannelAlreadyExists,
+    ErrorCode::TeamCreationNotEnabled,
+    ErrorCode::PermissionContainsItself,
+    ErrorCode::TooManyPermissions,
+    ErrorCode::TooManyEmailDocuments,
+    ErrorCode::InternalProjectStays,
+    ErrorCode::RateLimited,
 ];
+
+/// What checking or redeeming a code may answer.
+pub const CODE_ERRORS: &[ErrorCode] = &[
+    ErrorCode::VerificationCodeNotFound,
+    ErrorCode::VerificationCodeExpired,
+    ErrorCode::VerificationCodeAlreadyUsed,
+    ErrorCode::VerificationCodeMaxAttemptsReached,
+];
+
+impl ErrorCode {
+    /// As it is on the wire, in capitals.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}

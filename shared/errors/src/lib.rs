@@ -7,8 +7,8 @@ pub mod failure;
 pub mod key_slip;
 pub mod known;
 
-pub use crate::answer::{Answered, ErrorCode};
+pub use crate::answer::{Answered, AnsweredCode};
 pub use crate::catalog::Entry;
 pub use crate::failure::Error;
 pub use crate::key_slip::KeySlip;
-pub use crate::known::KnownError;
+pub use crate::known::{CODE_ERRORS, ErrorCode, KnownError};

@@ -16,7 +16,6 @@ use utoipa::ToSchema;
 use wire::change::Change;
 use wire::problem::Problems;
 
-/// How often a change looks again.
 const MAX_LIMIT: usize = 200;
 
 /// A new permission.

@@ -1,7 +1,7 @@
 //! The route of an operation: the only place that has its method and path. Everything else is derived from it.
 
 use axum::routing::MethodFilter;
-use errors::KnownError;
+use errors::{ErrorCode, KnownError};
 use model::document::DocumentKind;
 use model::limit::Limit;
 use store::content;
@@ -26,7 +26,10 @@ pub struct Route {
     /// What the function's role may do to the table.
     pub table: &'static [TableAction],
     /// Codes of the errors that it answers, besides those of every operation of its interface.
-    pub errors: &'static [&'static str],
+    /// Its own errors, beside those that operations share.
+    errors: [&'static [ErrorCode]; 3],
+    /// The same of an operation of interface A.
+    problems: &'static [&'static str],
     /// What is counted before anything is done. Whatever is no GET has one unless it says otherwise.
     pub limit: Option<Limit>,
     /// In MB; CPU comes with it.
@@ -53,7 +56,8 @@ pub struct Route {
     pub partitions: &'static [&'static str],
 }
 
-/// The methods that operations have. HEAD comes with GET, OPTIONS with every path.
+/// The methods that operations have. HEAD comes with GET, OPTIONS with every path. Not `http::Method`: a [`Route`] is a constant that
+/// every request carries, and a method of that crate is no `Copy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     Get,
@@ -151,7 +155,8 @@ impl Route {
             interface: Interface::Product,
             summary: "",
             table: &[],
-            errors: &[],
+            errors: [&[]; 3],
+            problems: &[],
             limit,
             memory: MEMORY,
             reads: &[],
@@ -211,8 +216,24 @@ impl Route {
         Self { table, ..self }
     }
 
-    pub const fn errors(self, errors: &'static [&'static str]) -> Self {
-        Self { errors, ..self }
+    /// Adds errors that the operation answers beside those that operations share; up to three groups.
+    pub const fn errors(mut self, errors: &'static [ErrorCode]) -> Self {
+        let mut group = 0;
+        while !self.errors[group].is_empty() {
+            group += 1;
+        }
+        self.errors[group] = errors;
+        self
+    }
+
+    /// What an operation of interface A answers when it fails, beside what they share.
+    pub const fn problems(self, problems: &'static [&'static str]) -> Self {
+        Self { problems, ..self }
+    }
+
+    /// The codes of its own errors, as they are on the wire.
+    pub fn codes(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.errors.into_iter().flatten().map(|code| code.name()).chain(self.problems.iter().copied())
     }
 
     /// What the operation is under in place of [`Limit::Write`].
