@@ -6,7 +6,7 @@ use api::product::Input;
 use api::product::code_access::{CodeAccess, ResetCode};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
+use errors::{CODE_ERRORS, Error, KnownError};
 use flows::App;
 use model::code::Code;
 use model::limit::Limit;
