@@ -20,15 +20,18 @@ use wire::entropy::Entropy;
 use wire::environment::variable;
 
 use super::listen::{Listen, bind};
-use super::{Target, log, site_url};
+use super::log;
+use super::tools::Target;
 use crate::content;
 use crate::data::Data;
 use crate::dynamodb::{self, Credentials};
 use crate::engine::Engine;
 use crate::inbox::Inbox;
-use crate::keys::{Keys, Role, Saved};
-use crate::pages::guard::is_loopback_host;
-use crate::pages::{PageKey, Private};
+use crate::keys::{Keys, Role};
+use crate::loopback::is_loopback_host;
+use crate::page_key::PageKey;
+use crate::pages::Private;
+use crate::saved_keys::Saved;
 use crate::server::{Connections, Network, Proxies, Server};
 use crate::service::{Parts, Service};
 
@@ -114,7 +117,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     internal.install(&engine.store(), &clock, &entropy).await?;
     let page_key = PageKey::choose(&saved, &entropy)?;
     if let Some(file) = &keys_file {
-        saved.write(file, [(&keys, Role::First), (&internal, Role::Internal)], &page_key)?;
+        saved.write(file, &[keys.lines(Role::First), internal.lines(Role::Internal), page_key.line()])?;
     }
     content::publish_sample_once(&engine.store()).await?;
     let dynamodb = dynamodb.map(|listener| Dynamodb::new(listener, &engine, data.as_ref(), &entropy)).transpose()?;
@@ -233,6 +236,14 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         access_token_life: settings::access_token_life()?,
         stage: None,
     })
+}
+
+/// The URL of the site, for links in its content.
+fn site_url(listen: &str) -> anyhow::Result<String> {
+    match variable("GATELET_SITE_URL") {
+        Some(url) => Ok(base_url("GATELET_SITE_URL", &url)?),
+        None => Ok(format!("http://{listen}")),
+    }
 }
 
 fn print_line(label: &str, value: &str) {

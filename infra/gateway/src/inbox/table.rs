@@ -20,7 +20,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 use wire::id::{EmailId, ProjectId};
 
 use super::lines::Line;
-use super::{Error, Found, KEPT, Message, Query, message_id};
+use super::message::{Error, Found, KEPT, Message, Query, message_id};
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS messages (
