@@ -3,85 +3,20 @@
 //! The world that the events speak of is set up first: their project and keys, the user `ada@example.com`, the code, the refresh token
 //! and the mail that they name. Then each must succeed.
 
-use std::collections::BTreeSet;
+mod furnish;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::body::Body;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use crypto::totp::TotpSecret;
-use gateway::keys::Keys;
 use infra::Operation;
-use jiff::{SignedDuration, Timestamp};
-use model::code::{Code, Purpose, StoredCode};
-use model::document::{DocumentKind, MailDocument};
-use model::email::Email;
-use model::email::category::Category;
+use jiff::SignedDuration;
 use model::limit::Limits;
-use model::notice::NotMe;
-use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
-use model::permission::{PermissionId, Scope};
-use model::profile_image::{ImageKind, Upload};
-use model::project::key_set::NewKeys;
-use model::project::redirect::RedirectUrl;
-use model::project::{KeyKind, ProjectConfig};
-use model::provider::authorization::{self, Authorization, ResponseMode};
-use model::session::Session;
-use model::session::token::Subject;
-use model::user::channel::NewChannel;
-use model::user::ownership::Author;
-use model::user::second_factor::MfaAttempt;
-use model::user::totp::Totp;
-use model::user::{ProviderAccount, User};
-use serde_json::json;
-use store::link::{Link, Release, Unsubscribe};
-use store::project::key_set;
-use store::provider::authorization as kept;
-use store::provider::authorization::ProviderTokens;
-use store::user::{self, EmailClaim, provider_account};
-use store::{Write, code, outbox, profile_image, session};
-use support::{Answer, Snapshot, TestApp, authenticator_code};
+use support::{Answer, Snapshot, TestApp};
 use tokio::sync::OnceCell;
-use wire::clock::after;
-use wire::id::{ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
 
-use crate::world_of_teams;
-
-pub(crate) const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
-/// A project that has the same of everything.
-pub(crate) const TWIN: &str = "a1d4c6b8-3e5f-4a70-8b92-c4d5e6f70819";
-/// Where an event names the code of a link that is found by nothing else.
-const LINK: &str = "code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
-const TWIN_LINK: &str = "t1rx8qm4bkeh7a2sgfy3dp9njv5c0w6zt1r8x4mqkb7h2";
-const TWIN_KEY: &str = "vjn9pd3yfgs2a7hekb4mq8xr1tz6w0c52h7bkqm4x8r1t";
-pub(crate) const KEY: &str = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc";
-pub(crate) const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
-const REFRESH_TOKEN: &str = "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
-const USER: &str = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
-const MAIL: &str = "3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b";
-
-/// A template, a theme and a draft.
-const DOCUMENTS: [(DocumentKind, &str); 3] = [
-    (DocumentKind::Template, "8c1f2b7e-5d3a-4e6f-9b0c-1a2d3e4f5a6b"),
-    (DocumentKind::Theme, "4e7d9a1c-2b3f-4c5d-8e6a-9f0b1c2d3e4f"),
-    (DocumentKind::Draft, "b7a6c5d4-e3f2-4a1b-8c9d-0e1f2a3b4c5d"),
-];
-
-/// An address of the user that is neither primary nor verified.
-const CHANNEL: &str = "5d0c8a3e-7b1f-4c2d-9e6a-1f2b3c4d5e6f";
-/// The user's account at a provider.
-const PROVIDER_ACCOUNT: &str = "8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
-/// The secret of an authenticator app, and what the app shows when tests begin.
-const AUTHENTICATOR: &[u8] = b"12345678901234567890";
-const AUTHENTICATOR_CODE: &str = "082995";
-/// A set of API keys of the project.
-const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
-/// A session that is not the one of the access token.
-const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
-
-/// What stands in the events for what a test makes.
-type Placeholders = Vec<(&'static str, String)>;
+pub(crate) use self::furnish::{CODE, KEY, PROJECT, TWIN, picture};
+use self::furnish::{LINK, Placeholders, TWIN_KEY, TWIN_LINK, furnish};
 
 /// The service with everything that the events name.
 pub(crate) struct World {
@@ -181,180 +116,6 @@ pub(crate) fn success(operation: &Operation) -> u16 {
         "auth-oauth-callback" | "auth-oauth-callback-form" => 303,
         _ => operation.description.status.unwrap_or(200),
     }
-}
-
-/// Writes a project with everything that the events name; gives the access tokens of a user with a password and of one without.
-async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
-    let project = ProjectId::parse(id).unwrap();
-    let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());
-    let keys = Keys { project_id: project.clone(), client, server, admin };
-    keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
-    let (user, session) = write_account(app, &project).await;
-    let (bare, bare_session) = write_bare_account(app, &project).await;
-    write_settings(app, &project, key).await;
-    write_key_set(app, &project).await;
-    write_authorization(app, &project).await;
-    write_mail_documents(app, &project, user.id).await;
-    world_of_teams::write(app, &project, &user).await;
-    let owner_token = world_of_teams::write_owner(app).await;
-    let tokens = [(user, session), (bare, bare_session)].map(|(user, session)| {
-        let subject = Subject::of(&user, &project, &ProjectConfig::default(), session.id);
-        app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
-    });
-    let [token, bare_token] = tokens;
-    let code = authenticator_code(AUTHENTICATOR, app.now().as_second());
-    vec![
-        ("<access token>", token),
-        ("<access token without password>", bare_token),
-        ("<access token of internal>", owner_token),
-        (AUTHENTICATOR_CODE, code),
-    ]
-}
-
-async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
-    let (entropy, now) = (&app.app.entropy, app.now());
-    let email = Email::parse("ada@example.com").unwrap();
-    let mut user = User { id: UserId::parse(USER).unwrap(), ..User::new(entropy, now) };
-    user.password = Some(app.app.hasher.hash(entropy, &"correct horse battery".to_owned().into()).await);
-    user.add_primary_email(entropy, email.clone(), true);
-    let other = Email::parse("ada@other.example").unwrap();
-    let other = NewChannel { value: other, used_for_auth: false, is_verified: false, is_primary: false };
-    user.add_channel(ChannelId::parse(CHANNEL).unwrap(), other, Author::Server).unwrap();
-    let github = ProviderAccount {
-        id: ProviderAccountId::parse(PROVIDER_ACCOUNT).unwrap(),
-        provider_id: "github".to_owned(),
-        account_id: "583231".to_owned(),
-        email: None,
-        allow_sign_in: true,
-        allow_connected_accounts: true,
-    };
-    user.provider_accounts.push(github.clone());
-    user.selected_team_id = Some(TeamId::parse(world_of_teams::TEAM).unwrap());
-    user.permissions.insert(world_of_teams::audit());
-    let access = app.app.sealer.seal(entropy, &kept::owner(project, &github), &"gho_token".to_owned().into()).unwrap();
-    let tokens = ProviderTokens { access, refresh: None, expires_at: None, scope: "user:email".to_owned() };
-    let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    let code = Code::parse(CODE).unwrap();
-    let stored = |purpose| StoredCode {
-        purpose,
-        email: email.clone(),
-        user_id: Some(user.id),
-        channel_id: None,
-        expires_at: after(now, Purpose::SignIn.life()),
-        used: false,
-        epoch: user.credential_epoch,
-    };
-    let mut writes: Vec<Write> = vec![
-        user::create(project, &user).unwrap(),
-        user::claim_email(project, &email, &EmailClaim::of(&user, user.primary().unwrap())).unwrap(),
-        provider_account::claim(project, &github, (&user).into()).unwrap(),
-        kept::keep_tokens(project, user.id, &github, &tokens).unwrap(),
-        code::create(project, &code, &stored(Purpose::SignIn)).unwrap(),
-        code::create(project, &code, &stored(Purpose::VerifyEmail)).unwrap(),
-        code::create(project, &code, &stored(Purpose::ResetPassword)).unwrap(),
-        outbox::create(project, &mail(user.id, now)).unwrap(),
-        profile_image::put(project, user.id, &picture().digest(), &picture()).unwrap(),
-    ];
-    writes.extend(session::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
-    let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
-    writes.extend(session::create(project, &other, &entropy.code()).unwrap());
-    app.app.store.transact(writes).await.unwrap();
-    (user, session)
-}
-
-/// The smallest picture.
-pub(crate) fn picture() -> Upload {
-    Upload { kind: ImageKind::Png, bytes: b"\x89PNG\r\n\x1a\n".to_vec() }
-}
-
-/// A user without a password, whose sign-in waits for the code of an authenticator app.
-async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
-    let (entropy, now) = (&app.app.entropy, app.now());
-    let mut user = User::new(entropy, now);
-    user.add_primary_email(entropy, Email::parse("bob@example.com").unwrap(), false);
-    let secret = TotpSecret::parse(STANDARD.encode(AUTHENTICATOR)).unwrap();
-    user.totp = Some(Totp::seal(&app.app.sealer, entropy, project, user.id, &secret, now).unwrap());
-    let attempt = MfaAttempt::new(&user, false, Vec::new(), now);
-    let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    let mut writes =
-        vec![user::create(project, &user).unwrap(), code::create_attempt(project, &Code::parse(CODE).unwrap(), &attempt).unwrap()];
-    writes.extend(session::create(project, &session, &entropy.code()).unwrap());
-    app.app.store.transact(writes).await.unwrap();
-    (user, session)
-}
-
-fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {
-    let source = Source { subject: Some("Hello".to_owned()), html: Some("<p>Hello</p>".to_owned()), ..Source::default() };
-    let new = NewEntry {
-        to: Recipients::UserPrimaryEmail { user_id },
-        source,
-        variables: serde_json::Map::new(),
-        category: Category::Transactional,
-        is_high_priority: false,
-        created_with: CreatedWith::ProgrammaticCall,
-        scheduled_at: None,
-    };
-    OutboxEntry::new(EmailId::parse(MAIL).unwrap(), new, now)
-}
-
-/// What mails are made from, and the link of a mail that was sent.
-async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserId) {
-    for (kind, id) in DOCUMENTS {
-        let html = if kind == DocumentKind::Theme { "<b>{{ content }}</b>" } else { "<p>Hello</p>" };
-        let document = MailDocument { id: DocumentId::parse(id).unwrap(), ..MailDocument::of_source(html.to_owned(), app.now()) };
-        app.app.store.write_mail_document(project, kind, &document, 0).await.unwrap();
-    }
-    // A link names no project, so no two have one code.
-    let link_code = if project.as_str() == PROJECT { CODE } else { TWIN_LINK };
-    let (code, now, email) = (Code::parse(link_code).unwrap(), app.now(), Email::parse("ada@other.example").unwrap());
-    let release = Release { channel_id: ChannelId::parse(CHANNEL).unwrap(), email };
-    let user = app.app.store.user(project, user_id).await.unwrap().unwrap().user;
-    let not_me = NotMe { email: user.primary().unwrap().value.clone(), since: 1, before: Some(user.snapshot()) };
-    let links = [
-        Link::new(project, user_id, Unsubscribe { category: Category::Marketing }, now).create(&code),
-        Link::new(project, user_id, release, now).create(&code),
-        Link::new(project, user_id, not_me, now).create(&code),
-    ];
-    app.app.store.transact(links.map(Result::unwrap)).await.unwrap();
-}
-
-async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
-    let providers = json!({ "config": { "magic_link_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }] } });
-    let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
-    assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
-    let mut row = app.app.store.project(project).await.unwrap().unwrap();
-    for (scope, id) in [(Scope::Team, "read_invoices"), (Scope::Project, "audit")] {
-        row.project.config.rbac.create(&PermissionId::parse(id).unwrap(), scope, None, BTreeSet::new()).unwrap();
-    }
-    app.app.store.update_project(&row.project, row.version).await.unwrap();
-}
-
-async fn write_key_set(app: &TestApp, project: &ProjectId) {
-    let mut keys = NewKeys::random(&app.app.entropy, [KeyKind::SecretServer], "Backend".to_owned(), app.now());
-    keys.set.id = KeySetId::parse(KEY_SET).unwrap();
-    app.app.store.transact(key_set::create(project, &keys).unwrap()).await.unwrap();
-}
-
-/// A flow that waits for its user to come back from GitHub.
-async fn write_authorization(app: &TestApp, project: &ProjectId) {
-    let authorization = Authorization {
-        project_id: project.clone(),
-        provider_id: "github".to_owned(),
-        purpose: authorization::Purpose::Authenticate,
-        response_mode: ResponseMode::Json,
-        redirect_uri: RedirectUrl::parse("http://localhost:3000/callback").unwrap(),
-        state: "af0ifjsldkj".to_owned(),
-        code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
-        error_redirect_url: None,
-        after_callback_redirect_url: None,
-        provider_scope: None,
-        user_id: None,
-        epoch: 0,
-        begun_in: None,
-        verifier: app.app.sealer.seal(&app.app.entropy, "oauth-verifier", &app.app.entropy.code()).unwrap(),
-        expires_at: after(app.now(), authorization::LIFE),
-    };
-    app.app.store.begin_authorization(&format!("{CODE}.{project}").into(), &authorization).await.unwrap();
 }
 
 /// Every event of an operation: the operation's name, and the event's.
