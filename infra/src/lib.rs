@@ -7,6 +7,7 @@
 pub mod all_operations;
 pub mod binaries;
 pub mod checked_in;
+pub mod new;
 pub mod openapi;
 pub mod operation;
 pub mod operations;

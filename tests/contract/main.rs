@@ -6,6 +6,7 @@
 mod attack_costs;
 mod document;
 mod events;
+mod new_operation;
 mod rendered;
 mod routes;
 mod scorecard;
