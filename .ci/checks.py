@@ -68,7 +68,7 @@ class Check:
 
 def checks(long):
     schemathesis = "tests/schemathesis/run" + (" --long" if long else "")
-    # It builds the workspace a second time, in a copy.
+    # Builds the workspace again, in a copy.
     new = [Check("new operation", "infra/new/run", after=["build"], cores=ALL)] if long else []
     return new + [
         # What comes from the network keeps no core busy.

@@ -1,5 +1,5 @@
-//! `cargo run -p infra -- render`: writes what is derived from the operations and checked in. `new` makes an operation. Other commands
-//! print what is derived, or write what is made from data.
+//! `cargo run -p infra -- render`: writes what is derived from the operations and checked in. `new` creates an operation. Other
+//! commands print what is derived, or write what is made from data.
 
 use std::path::PathBuf;
 use std::process;
@@ -26,7 +26,7 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Makes a new operation with all its pieces, and renders what follows from it.
+    /// Creates an operation with all its files, and renders what is derived from it.
     New(Asked),
     /// Writes the routes of `cargo lambda watch` alone.
     WatchRoutes {
@@ -80,7 +80,7 @@ fn new(asked: Asked) -> anyhow::Result<()> {
     // Another process: this one was built without the operation.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let rendered = process::Command::new(cargo).args(["run", "--quiet", "-p", "infra", "--", "render"]).current_dir(root).status();
-    ensure!(rendered.context("cargo cannot be run")?.success(), "the operation is made, and `cargo run -p infra -- render` failed");
+    ensure!(rendered.context("cargo cannot be run")?.success(), "the operation was created, but `cargo run -p infra -- render` failed");
     Ok(())
 }
 

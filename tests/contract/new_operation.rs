@@ -1,5 +1,5 @@
-//! `cargo run -p infra -- new`: what it makes passes the contract. It is made in a copy of the files that it reads, and not compiled here;
-//! `infra/new/run` compiles it.
+//! `cargo run -p infra -- new`: what it creates passes the contract. Here it works on a copy of the lists
+//! of an area, and nothing is compiled; `infra/new/run` compiles what it creates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn a_new_operation_has_every_piece_that_the_contract_asks_for() {
         assert_eq!((&event["rawPath"], &event["requestContext"]["http"]["method"]), (&sent.into(), &method.into()));
         assert_eq!(event["routeKey"], format!("{method} {}", path.replace("/api/v1", "/api/{version}")));
 
-        // It is there, and it runs.
+        // The test is declared, so it runs.
         NamedTest::find(&copy.0, &format!("tests/api/{area}/sample_note.rs::{test}")).unwrap();
         let again = made(area, method, path, &copy.0).unwrap_err();
         assert!(again.contains("exists"), "{again}");

@@ -1,4 +1,4 @@
-//! Which operation is asked for, and whether there may be one.
+//! The arguments of `infra new`, and the checks that they must pass.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,17 +13,18 @@ use crate::operation::Operation;
 const LONGEST_NAME: usize = 43;
 /// The summary is one line of the API document.
 const LONGEST_SUMMARY: usize = 120;
-/// Names of fields that a made operation has besides the parameters of its path.
+/// The field of the body in a created operation.
 pub(super) const BODY: &str = "text";
+/// Fields that its answer has besides the parameters of its path.
 const OWN_FIELDS: [&str; 2] = [BODY, "caller_project_id"];
-/// Words that name no module and no field.
+/// Keywords of Rust, which cannot be the name of a module or a field.
 const KEYWORDS: [&str; 39] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum", "extern",
     "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",
     "pub", "ref", "return", "static", "struct", "type", "use",
 ];
 
-/// An operation to make.
+/// An operation to create.
 #[derive(Debug, Args)]
 pub struct Asked {
     /// The folder below `functions/`
@@ -39,7 +40,7 @@ pub struct Asked {
     pub summary: Option<String>,
 }
 
-/// An operation that may be made.
+/// An operation that may be created.
 #[derive(Debug)]
 pub struct NewOperation {
     pub(super) area: String,
@@ -71,8 +72,8 @@ impl NewOperation {
         }
         if area == "content" && (verb != Verb::Get || path.contains('{')) {
             bail!(
-                "an operation of the public content is made as a GET without parameters; one with parameters says what a wrong one is \
-                 answered, as functions/content/src/get_app.rs does"
+                "public content gets GET operations without path parameters only: write one with parameters by hand, as \
+                 functions/content/src/get_app.rs"
             );
         }
         let summary = summary.unwrap_or_else(|| in_words(&name));
@@ -100,7 +101,7 @@ fn check_name(area: &str, name: &str) -> anyhow::Result<()> {
     let is_kebab = name.split('-').all(is_word) && name.starts_with(|first: char| first.is_ascii_lowercase());
     ensure!(is_kebab, "the name must be lower-case words with dashes, as session-list, not {name:?}");
     ensure!(!name.starts_with(&format!("{area}-")), "the name goes without its area: {:?}", &name[area.len() + 1..]);
-    ensure!(!KEYWORDS.contains(&name), "{name:?} is a word of Rust");
+    ensure!(!KEYWORDS.contains(&name), "{name:?} is a keyword of Rust");
     let length = area.len() + 1 + name.len();
     ensure!(length <= LONGEST_NAME, "{area}-{name} has {length} characters, and the name of a function at most {LONGEST_NAME}");
     Ok(())

@@ -1,8 +1,8 @@
-//! Sources with one more line.
+//! Adds a line to the lists that name every operation of an area.
 
 use anyhow::Context as _;
 
-/// A source with the declaration of a module where the alphabet has it.
+/// Adds the declaration of a module in alphabetical order.
 pub(super) fn with_module(source: &str, declaration: &str) -> String {
     let mut lines: Vec<&str> = source.lines().collect();
     let name = module(declaration);
@@ -24,7 +24,7 @@ fn module(line: &str) -> Option<&str> {
     line.strip_prefix("mod ")?.strip_suffix(';')
 }
 
-/// The library of an area with another operation at the end of its list.
+/// Adds an operation at the end of the list of its area.
 pub(super) fn with_operation(library: &str, module: &str) -> anyhow::Result<String> {
     let start = library.find("pub fn operations(").context("there is no `pub fn operations`")?;
     let end = start + library[start..].find("\n}").context("`operations` does not end")? + 1;

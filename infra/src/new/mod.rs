@@ -1,4 +1,5 @@
-//! `infra new`: an operation that compiles, has everything that the contract tests ask for, and answers. What it is for is written next.
+//! `infra new`: creates an operation that compiles, answers requests and passes the contract tests, for
+//! its author to fill in.
 
 mod asked;
 mod lists;

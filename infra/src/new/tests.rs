@@ -27,7 +27,7 @@ fn what_cannot_be_an_operation_is_refused_with_the_reason() {
         (["users", "2-notes", "GET", path], "lower-case words with dashes"),
         (["users", "", "GET", path], "lower-case words with dashes"),
         (["users", "users-note-list", "GET", path], "without its area: \"note-list\""),
-        (["users", "type", "GET", path], "a word of Rust"),
+        (["users", "type", "GET", path], "a keyword of Rust"),
         (["users", "a-list-of-everything-that-anybody-ever-noted", "GET", path], "at most 43"),
         (["users", "note-list", "HEAD", path], "the method must be"),
         (["users", "note-list", "GET", "/notes"], "must begin with /api/v1/ or /api/"),
@@ -41,8 +41,8 @@ fn what_cannot_be_an_operation_is_refused_with_the_reason() {
         (["users", "note-list", "POST", "/api/v1/{text}"], "cannot be a parameter"),
         (["users", "me-read", "GET", path], "there is an operation users-me-read: GET /api/v1/users/me"),
         (["users", "note-list", "GET", "/api/v1/users/{id}"], "is the route of users-user-read"),
-        (["content", "add-app", "POST", path], "made as a GET without parameters"),
-        (["content", "get-note", "GET", "/api/v1/notes/{id}"], "made as a GET without parameters"),
+        (["content", "add-app", "POST", path], "GET operations without path parameters only"),
+        (["content", "get-note", "GET", "/api/v1/notes/{id}"], "GET operations without path parameters only"),
     ] {
         let error = asked(of).unwrap_err().to_string();
         assert!(error.contains(reason), "{of:?}: {error}");

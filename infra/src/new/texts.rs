@@ -1,4 +1,4 @@
-//! What the files of a new operation say: the templates of `infra/new/`.
+//! The texts of the files, rendered from the templates in `infra/new/`.
 
 use api::http::Verb;
 use api::http::version::gateway_path;
@@ -13,7 +13,7 @@ const LAMBDA: Source = ("lambda.rs", include_str!("../../new/lambda.rs.j2"));
 const TEST: Source = ("test.rs", include_str!("../../new/test.rs.j2"));
 const EVENT: Source = ("event", include_str!("../../new/event.j2"));
 
-/// Ids that the events of other operations have, too.
+/// Ids that the events of other operations use.
 const KNOWN: [(&str, &str); 2] = [("user_id", "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81"), ("team_id", "8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d")];
 
 #[derive(Serialize)]
