@@ -68,7 +68,9 @@ class Check:
 
 def checks(long):
     schemathesis = "tests/schemathesis/run" + (" --long" if long else "")
-    return [
+    # Builds the workspace again, in a copy.
+    new = [Check("new operation", "infra/new/run", after=["build"], cores=ALL)] if long else []
+    return new + [
         # What comes from the network keeps no core busy.
         Check("python tools", VENV, cores=0),
         Check("node packages", NODE, cores=0),

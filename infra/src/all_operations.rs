@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use wire::level::Level;
 
-use crate::Operation;
+use crate::operation::Operation;
 
 const HEAD: &str = "\
 # All operations

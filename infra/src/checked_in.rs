@@ -1,10 +1,11 @@
 //! The files that are rendered and checked in.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 
 use crate::scorecard::Scorecard;
+pub use crate::workspace::root;
 use crate::{all_operations, binaries, operations, template, watch};
 
 /// A file as it is, and as it should be.
@@ -29,12 +30,6 @@ impl File {
         };
         written.with_context(|| format!("cannot write {}", self.path.display()))
     }
-}
-
-/// The root of the workspace that this was built from.
-pub fn root() -> PathBuf {
-    let infra = Path::new(env!("CARGO_MANIFEST_DIR"));
-    infra.parent().unwrap_or(infra).to_owned()
 }
 
 /// `infra/template.yaml` and its nested stacks; of a stack that no area has any more nothing is wanted.

@@ -7,7 +7,9 @@
 pub mod all_operations;
 pub mod binaries;
 pub mod checked_in;
+pub mod new;
 pub mod openapi;
+pub mod operation;
 pub mod operations;
 pub mod pages;
 pub mod reference;
@@ -16,8 +18,9 @@ pub mod scorecard;
 pub mod template;
 pub mod watch;
 pub mod workers;
+mod workspace;
 
-pub use operations::Operation;
+pub use operation::Operation;
 
 /// The documents and events, as `build.rs` lists them.
 mod embedded {

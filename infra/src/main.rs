@@ -1,12 +1,14 @@
-//! `cargo run -p infra -- render`: writes what is derived from the operations and checked in. Other
-//! commands print it, or write what is made from data.
+//! `cargo run -p infra -- render`: writes what is derived from the operations and checked in. `new` creates an operation. Other
+//! commands print what is derived, or write what is made from data.
 
 use std::path::PathBuf;
+use std::process;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::{Parser, Subcommand};
 use infra::checked_in::{self, File};
-use infra::openapi;
+use infra::new::{Asked, NewOperation};
+use infra::{openapi, operations};
 use model::password::common;
 
 /// Renders what is derived from the operations.
@@ -24,6 +26,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Creates an operation with all its files, and renders what is derived from it.
+    New(Asked),
     /// Writes the routes of `cargo lambda watch` alone.
     WatchRoutes {
         /// Writes nothing, and fails when something would change.
@@ -50,6 +54,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::Render { check } => settle(&checked_in::files()?, check),
+        Command::New(asked) => new(asked),
         Command::WatchRoutes { check } => settle(&[checked_in::watch_file()?], check),
         Command::CommonPasswords { lists } => common_passwords(&lists),
         Command::Openapi { api_url, site_url } => {
@@ -58,6 +63,25 @@ fn main() -> anyhow::Result<()> {
             Ok(())
         }
     }
+}
+
+fn new(asked: Asked) -> anyhow::Result<()> {
+    let root = checked_in::root();
+    let files = NewOperation::of(asked, &root, &operations::all())?.files(&root)?;
+    for file in &files {
+        file.write()?;
+        println!("wrote {}", file.path.display());
+    }
+    let is_added = |file: &&File| file.found.is_empty() && file.path.extension().is_some_and(|extension| extension == "rs");
+    let formatted = process::Command::new("rustfmt").args(files.iter().filter(is_added).map(|file| &file.path)).status();
+    if !formatted.is_ok_and(|status| status.success()) {
+        eprintln!("rustfmt did not run: format the new files with `cargo fmt --all`");
+    }
+    // Another process: this one was built without the operation.
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let rendered = process::Command::new(cargo).args(["run", "--quiet", "-p", "infra", "--", "render"]).current_dir(root).status();
+    ensure!(rendered.context("cargo cannot be run")?.success(), "the operation was created, but `cargo run -p infra -- render` failed");
+    Ok(())
 }
 
 fn common_passwords(lists: &[PathBuf]) -> anyhow::Result<()> {

@@ -1,28 +1,11 @@
-//! Every operation, by its route and by what its handler says of itself.
+//! The list of all operations.
 
-use api::http::{Description, Register, Route, Signature};
+use api::http::{Register, Route, Signature};
 use axum::handler::Handler;
 use edge_functions::all_operations;
 use flows::App;
 
-/// An operation as the tools see it.
-#[derive(Clone)]
-pub struct Operation {
-    pub route: Route,
-    pub description: Description,
-}
-
-impl Operation {
-    /// The first word of the name, and the folder of the area below `functions/`.
-    pub fn area(&self) -> &'static str {
-        self.route.name.split('-').next().unwrap_or(self.route.name)
-    }
-
-    /// The name without its area, as in `events/<area>/<this>.json`.
-    pub fn short_name(&self) -> &'static str {
-        self.route.name.split_once('-').map_or(self.route.name, |(_, name)| name)
-    }
-}
+use crate::operation::Operation;
 
 #[derive(Default)]
 struct Visitor(Vec<Operation>);

@@ -12,7 +12,7 @@ use model::limit::Rule;
 use serde::Serialize;
 use store::{content, table};
 
-use crate::Operation;
+use crate::operation::Operation;
 use crate::render::{self, Source};
 use crate::workers::{ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, TRAIL, Worker};
 

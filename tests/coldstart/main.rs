@@ -10,7 +10,7 @@
 //! function's alone.
 #![expect(clippy::unwrap_used, reason = "a measurement ends where something is missing")]
 
-#[path = "../api/events.rs"]
+#[path = "../api/events/mod.rs"]
 #[expect(dead_code, reason = "the tests of the API use the rest")]
 mod events;
 mod function;

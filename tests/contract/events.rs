@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::tree;
 
 /// Asserts that an event is one that API Gateway would send (payload format 2.0).
-fn assert_request(name: &str, event: &Value) {
+pub(crate) fn assert_request(name: &str, event: &Value) {
     assert_eq!(event["version"], "2.0", "{name}");
     let http = &event["requestContext"]["http"];
     assert_eq!(event["rawPath"], http["path"], "{name}");

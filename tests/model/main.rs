@@ -28,4 +28,5 @@ mod explored;
 mod rules;
 mod scenarios;
 mod service;
+mod services;
 mod table;

@@ -3,29 +3,32 @@
 //! Everything above the connector is the code path of AWS: serialisation, signature, retries, errors. Nothing goes through a socket. Writes run on
 //! the blocking threads, as they wait for each other and for the disk.
 
+mod calls;
+mod connector;
+mod dispatch;
+mod observe;
+mod trails;
+
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use aws::{Endpoint, Service};
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
 use aws_sdk_dynamodb::operation::update_table::UpdateTableInput;
 use aws_sdk_dynamodb::types::{StreamSpecification, StreamViewType};
-use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
-use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
-use aws_smithy_runtime_api::client::result::ConnectorError;
-use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
-use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
+use calls::{touches_outbox, trails_of};
+use connector::Connector;
 use dynoxide::{Database, DynoxideError};
-use serde::de::DeserializeOwned;
-use store::trail::chain;
 use store::{Store, table};
 use tokio::sync::Notify;
+use trails::Trails;
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
+pub use self::dispatch::dispatch;
+pub use self::observe::{Fault, Observe};
 use crate::commits::Commits;
 use crate::damage::{self, Damage};
 
@@ -40,48 +43,6 @@ pub struct Engine {
     outbox_changed: Arc<Notify>,
     trails: Arc<Trails>,
     commits: Arc<OnceLock<Commits>>,
-}
-
-/// The projects whose trails have new entries.
-#[derive(Default)]
-struct Trails {
-    changed: Mutex<BTreeSet<ProjectId>>,
-    notify: Notify,
-}
-
-impl Trails {
-    fn add(&self, projects: BTreeSet<ProjectId>) {
-        if !projects.is_empty() {
-            self.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(projects);
-            self.notify.notify_one();
-        }
-    }
-}
-
-/// What is seen of every call: the operation and its body. Tests record with it, or let something go wrong.
-pub trait Observe: Send + Sync {
-    fn before(&self, _operation: &str, _body: &[u8]) -> Option<Fault> {
-        None
-    }
-
-    /// `Some` makes each call take this time, on tokio's clock, and ask what it consumes: [`Self::after`] reads it from the answer.
-    fn pace(&self) -> Option<Duration> {
-        None
-    }
-
-    /// What the engine answered.
-    fn after(&self, _operation: &str, _body: &[u8], _answer: &str) {}
-}
-
-/// What goes wrong with a call.
-#[derive(Debug, Clone)]
-pub enum Fault {
-    /// It is refused with this status and body, and not made.
-    Refused { status: u16, body: String },
-    /// The connection breaks before the call arrives.
-    NotMade,
-    /// The call is made, and its answer is lost.
-    AnswerLost,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -201,155 +162,4 @@ impl Engine {
     pub async fn outbox_changed(&self) {
         self.outbox_changed.notified().await;
     }
-}
-
-#[derive(Clone)]
-struct Connector {
-    database: Database,
-    outbox_changed: Arc<Notify>,
-    trails: Arc<Trails>,
-    commits: Arc<OnceLock<Commits>>,
-    observer: Option<Arc<dyn Observe>>,
-}
-
-impl std::fmt::Debug for Connector {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Connector")
-    }
-}
-
-impl HttpConnector for Connector {
-    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let connector = self.clone();
-        HttpConnectorFuture::new(async move {
-            let target = request.headers().get("x-amz-target").unwrap_or_default();
-            let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
-            let mut body = request.body().bytes().unwrap_or_default().to_vec();
-            let fault = connector.observer.as_ref().and_then(|observer| observer.before(&operation, &body));
-            match &fault {
-                Some(Fault::Refused { status, body }) => return response(*status, body.clone()),
-                Some(Fault::NotMade) => return Err(broken()),
-                Some(Fault::AnswerLost) | None => {}
-            }
-            if let Some(pace) = connector.observer.as_ref().and_then(|observer| observer.pace()) {
-                tokio::time::sleep(pace).await;
-                body = asking_for_capacity(&body)?;
-            }
-            let sent = body.clone();
-            let (reads, touches_outbox) = (reads(&operation), touches_outbox(&operation, &body));
-            let trails = trails_of(&operation, &body);
-            let database = connector.database.clone();
-            let loses_answers = connector.observer.is_some();
-            let result = if reads {
-                dispatch(&database, &operation, &body, loses_answers)
-            } else {
-                let task = tokio::task::spawn_blocking({
-                    let operation = operation.clone();
-                    move || dispatch(&database, &operation, &body, loses_answers)
-                });
-                let result = task.await.map_err(|error| ConnectorError::other(error.into(), None))?;
-                if let (Some(commits), Ok(_)) = (connector.commits.get(), &result) {
-                    // Nobody knows then whether the write will be there.
-                    commits.flush().await.map_err(|error| ConnectorError::io(error.into()))?;
-                }
-                result
-            };
-            if touches_outbox && result.is_ok() {
-                connector.outbox_changed.notify_one();
-            }
-            if result.is_ok() {
-                connector.trails.add(trails);
-            }
-            match result {
-                _ if fault.is_some() => Err(broken()),
-                Ok(body) => {
-                    if let Some(observer) = &connector.observer {
-                        observer.after(&operation, &sent, &body);
-                    }
-                    response(200, body)
-                }
-                Err(error) => response(error.status_code(), error.to_json()),
-            }
-        })
-    }
-}
-
-fn reads(operation: &str) -> bool {
-    matches!(
-        operation,
-        "GetItem" | "BatchGetItem" | "TransactGetItems" | "Query" | "Scan" | "DescribeTable" | "DescribeTimeToLive" | "ListTables"
-    )
-}
-
-/// Whether an operation writes to a partition of the outbox, as far as its body tells.
-fn touches_outbox(operation: &str, body: &[u8]) -> bool {
-    !reads(operation) && body.windows(3).any(|window| window == b"\"M#")
-}
-
-/// The projects to whose trails an operation writes, as far as its body tells.
-fn trails_of(operation: &str, body: &[u8]) -> BTreeSet<ProjectId> {
-    if reads(operation) {
-        return BTreeSet::new();
-    }
-    let text = String::from_utf8_lossy(body);
-    text.split('"').filter(|text| text.starts_with("P#")).filter_map(chain::project_of).collect()
-}
-
-fn asking_for_capacity(body: &[u8]) -> Result<Vec<u8>, ConnectorError> {
-    let other = |error: serde_json::Error| ConnectorError::other(Box::new(error), None);
-    let mut request: serde_json::Value = serde_json::from_slice(body).map_err(other)?;
-    request["ReturnConsumedCapacity"] = "TOTAL".into();
-    serde_json::to_vec(&request).map_err(other)
-}
-
-fn broken() -> ConnectorError {
-    ConnectorError::io(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into())
-}
-
-fn response(status: u16, body: String) -> Result<HttpResponse, ConnectorError> {
-    let status = status.try_into().map_err(|error| ConnectorError::other(Box::new(error), None))?;
-    let mut response = HttpResponse::new(status, SdkBody::from(body));
-    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
-    Ok(response)
-}
-
-/// Runs one operation of DynamoDB's API on the engine.
-///
-/// The token of a transaction, by which one is not made twice whose answer was lost, is worth its price only where that can happen: the
-/// engine copies and digests the whole request for it, and keeps each for ten minutes.
-pub fn dispatch(database: &Database, operation: &str, body: &[u8], loses_answers: bool) -> Result<String, DynoxideError> {
-    match operation {
-        "GetItem" => answer(body, |request| database.get_item(request)),
-        "BatchGetItem" => answer(body, |request| database.batch_get_item(request)),
-        "Query" => answer(body, |request| database.query(request)),
-        "Scan" => answer(body, |request| database.scan(request)),
-        "PutItem" => answer(body, |request| database.put_item(request)),
-        "UpdateItem" => answer(body, |request| database.update_item(request)),
-        "DeleteItem" => answer(body, |request| database.delete_item(request)),
-        "TransactWriteItems" => answer(body, |mut request: TransactWriteItemsRequest| {
-            request.client_request_token = request.client_request_token.filter(|_| loses_answers);
-            database.transact_write_items(request)
-        }),
-        "TransactGetItems" => answer(body, |request| database.transact_get_items(request)),
-        "BatchWriteItem" => answer(body, |request| database.batch_write_item(request)),
-        "CreateTable" => answer(body, |request| database.create_table(request)),
-        "UpdateTable" => answer(body, |request| database.update_table(request)),
-        "DescribeTable" => answer(body, |request| database.describe_table(request)),
-        "ListTables" => answer(body, |request| database.list_tables(request)),
-        "UpdateTimeToLive" => answer(body, |request| database.update_time_to_live(request)),
-        "DescribeTimeToLive" => answer(body, |request| database.describe_time_to_live(request)),
-        "ListStreams" => answer(body, |request| database.list_streams(request)),
-        "DescribeStream" => answer(body, |request| database.describe_stream(request)),
-        "GetShardIterator" => answer(body, |request| database.get_shard_iterator(request)),
-        "GetRecords" => answer(body, |request| database.get_records(request)),
-        _ => Err(DynoxideError::ValidationException(format!("{operation} is not an operation that Gatelet uses"))),
-    }
-}
-
-fn answer<Q: DeserializeOwned, A: serde::Serialize>(
-    body: &[u8],
-    run: impl FnOnce(Q) -> Result<A, DynoxideError>,
-) -> Result<String, DynoxideError> {
-    let request = serde_json::from_slice(body).map_err(|error| DynoxideError::SerializationException(error.to_string()))?;
-    serde_json::to_string(&run(request)?).map_err(|error| DynoxideError::InternalServerError(error.to_string()))
 }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use api::product::access::NO_KEY;
@@ -18,8 +17,7 @@ use wire::entropy::Entropy;
 use wire::environment::variable;
 use wire::id::ProjectId;
 
-use crate::data::write_private;
-use crate::pages::PageKey;
+use crate::saved_keys::{Saved, quoted};
 
 /// A project and a key of each kind, in clear.
 #[derive(Clone)]
@@ -31,9 +29,6 @@ pub struct Keys {
 }
 
 const PROJECT_ID: &str = "GATELET_PROJECT_ID";
-/// What the lines of `keys.env` begin with: a shell that sources the file passes the keys on to what it starts.
-pub(crate) const EXPORT: &str = "export ";
-
 /// Which of the projects keys are for: how they are called in the environment and in `keys.env`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -47,29 +42,6 @@ impl Role {
             Self::First => ["GATELET_PUBLISHABLE_CLIENT_KEY", "GATELET_SECRET_SERVER_KEY", "GATELET_SUPER_SECRET_ADMIN_KEY"],
             Self::Internal => ["GATELET_INTERNAL_CLIENT_KEY", "GATELET_INTERNAL_SERVER_KEY", "GATELET_INTERNAL_ADMIN_KEY"],
         }
-    }
-}
-
-/// What `keys.env` has.
-#[derive(Default)]
-pub struct Saved(String);
-
-impl Saved {
-    pub fn read(file: Option<&Path>) -> Self {
-        Self(file.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default())
-    }
-
-    pub(crate) fn value(&self, name: &str) -> Option<String> {
-        // Files of an older version have no `export`.
-        let mut values = self.0.lines().map(|line| line.strip_prefix(EXPORT).unwrap_or(line));
-        values.find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(unquoted))
-    }
-
-    /// Writes the file when it does not say the same already.
-    pub fn write(&self, file: &Path, projects: [(&Keys, Role); 2], page_key: &PageKey) -> anyhow::Result<()> {
-        let lines = projects.map(|(keys, role)| keys.lines(role)).concat() + &page_key.line();
-        let text: String = lines.lines().flat_map(|line| [EXPORT, line, "\n"]).collect();
-        if self.0 == text { Ok(()) } else { write_private(file, &text) }
     }
 }
 
@@ -179,17 +151,6 @@ impl Keys {
     }
 }
 
-/// A value as a shell reads it: the file can be sourced.
-pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=@%,".contains(&byte));
-    if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
-fn unquoted(text: &str) -> String {
-    let quoted = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
-    quoted.map_or_else(|| text.to_owned(), |text| text.replace(r"'\''", "'"))
-}
-
 /// Whether a text can be sent as a key, and saved in a line.
 fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) && text != NO_KEY
@@ -214,13 +175,8 @@ pub(crate) fn closed_internal(now: Timestamp) -> Project {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_value_of_any_characters_comes_back_from_the_file() {
-        for key in ["pck_abc", "it's $HOME `x` \"y\"", "'", "''"] {
-            assert_eq!(unquoted(&quoted(key)), key);
-        }
-    }
+    use crate::page_key::PageKey;
+    use crate::saved_keys::EXPORT;
 
     #[test]
     fn a_file_of_an_older_version_is_read_and_written_anew() {
@@ -232,7 +188,7 @@ mod tests {
         let saved = Saved::read(Some(&file));
         assert_eq!(Keys::choose(&saved, &entropy).unwrap().lines(Role::First), first.lines(Role::First));
         let page_key = PageKey::choose(&saved, &entropy).unwrap();
-        saved.write(&file, [(&first, Role::First), (&internal, Role::Internal)], &page_key).unwrap();
+        saved.write(&file, &[first.lines(Role::First), internal.lines(Role::Internal), page_key.line()]).unwrap();
         let new = std::fs::read_to_string(&file).unwrap();
         assert!(new.lines().all(|line| line.starts_with("export GATELET_")), "{new}");
         assert_eq!(new.replace(EXPORT, ""), old + &page_key.line());

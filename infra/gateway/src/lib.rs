@@ -3,6 +3,7 @@
 //! It is for development, tests and installations on one machine; beyond that, the same code runs on Lambda and DynamoDB.
 
 pub mod aws;
+mod causes;
 pub mod cli;
 mod commits;
 pub mod content;
@@ -13,6 +14,9 @@ mod dynamodb;
 pub mod engine;
 pub mod inbox;
 pub mod keys;
+mod loopback;
+mod page_key;
 pub mod pages;
+mod saved_keys;
 mod server;
 pub mod service;

@@ -9,7 +9,7 @@ use errors::KnownError;
 use http::StatusCode;
 use wire::level::Level;
 
-use crate::Operation;
+use crate::operation::Operation;
 
 /// Of every operation of interface B.
 const EVERY: &[&str] = &["INTERNAL_ERROR"];

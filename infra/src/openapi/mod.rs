@@ -25,7 +25,8 @@ use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder, PathItem};
 
-use crate::{Operation, operations};
+use crate::operation::Operation;
+use crate::operations;
 
 const DESCRIPTION: &str = "Two interfaces of one service: public content (interface A: apps, posts, the site; no credentials) and the \
     product API (interface B: users, sign-in, sessions, mails, the project itself).\n\nRequests of interface B say who asks by headers; \

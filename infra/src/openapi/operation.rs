@@ -16,7 +16,7 @@ use wire::level::Level;
 
 use super::schemas::Schemas;
 use super::{common, errors, security};
-use crate::Operation;
+use crate::operation::Operation;
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";

@@ -10,7 +10,7 @@ use api::http::describe::Described;
 use utoipa::openapi::{Ref, RefOr, Schema};
 
 use super::{closed, errors};
-use crate::Operation;
+use crate::operation::Operation;
 
 #[derive(Default)]
 pub(super) struct Schemas {

@@ -1,5 +1,8 @@
 //! The document of operations made up for it: one of each kind.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use api::content::Data;
 use api::http::describe::Described;
 use api::http::{Describe, Description, Json, Route};
@@ -14,8 +17,8 @@ use model::outbox::patch::OutboxPatch;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::document_of;
-use crate::Operation;
+use super::{document_of, glossary};
+use crate::operation::Operation;
 
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its schema is of interest")]
@@ -154,4 +157,20 @@ fn what_an_envelope_holds_is_described_too() {
     let site = Described::of::<Data<content::Site>>();
     let names: Vec<&str> = site.components.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"Resources"), "{names:?}");
+}
+
+#[test]
+fn the_glossary_is_sorted_and_every_entry_is_used() {
+    let names: Vec<&str> = glossary::GLOSSARY.lines().map(|line| line.split_once(" = ").expect(line).0).collect();
+    let mut sorted = names.clone();
+    sorted.sort_unstable_by_key(|name| name.as_bytes());
+    sorted.dedup();
+    assert_eq!(names, sorted);
+    let mut document = super::json("https://api.example.com", "https://api.example.com").unwrap();
+    let found = RefCell::new(BTreeSet::new());
+    glossary::visit(&mut document, &|name, _| {
+        found.borrow_mut().insert(name.to_owned());
+    });
+    let unused: Vec<&str> = names.into_iter().filter(|name| !found.borrow().contains(*name)).collect();
+    assert!(unused.is_empty(), "no field has these names: {unused:?}");
 }

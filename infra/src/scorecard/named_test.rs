@@ -79,7 +79,7 @@ fn declares(source: &str, module: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checked_in::root;
+    use crate::workspace::root;
 
     #[test]
     fn a_test_is_a_function_with_its_attribute() {

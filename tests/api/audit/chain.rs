@@ -9,13 +9,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::trail_keys::TrailKeys;
 use jiff::SignedDuration;
 use model::trail::check::{DayReport, Expected, Problem};
-use serde_json::json;
 use store::Item;
 use store::trail::check::TrailReport;
-use support::{Fault, SignedIn, TestApp};
+use support::{SignedIn, TestApp};
 use wire::id::ProjectId;
 
-use super::{DAY, rename, wrong_password};
+use super::rename;
 
 /// What a check found: the days, and the chain as a whole.
 pub(super) struct Checked {
@@ -30,7 +29,7 @@ impl Checked {
     }
 
     /// Entries, links and unlinked entries of each day.
-    fn counts(&self) -> Vec<(usize, usize, usize)> {
+    pub(super) fn counts(&self) -> Vec<(usize, usize, usize)> {
         self.days.iter().map(|day| (day.entries, day.links, day.unlinked)).collect()
     }
 }
@@ -46,7 +45,7 @@ async fn check_with(app: &TestApp, project: &ProjectId, expected: Option<Expecte
 }
 
 /// Items whose partition has a part, in order.
-async fn items(app: &TestApp, part: &str) -> Vec<Item> {
+pub(super) async fn items(app: &TestApp, part: &str) -> Vec<Item> {
     let (items, next) = app.app.store.items(None).await.unwrap();
     assert!(next.is_none());
     let key = |item: &Item| (item["pk"].as_s().unwrap().clone(), item["sk"].as_s().unwrap().clone());
@@ -54,7 +53,7 @@ async fn items(app: &TestApp, part: &str) -> Vec<Item> {
     found.map(|item| (key(&item), item)).collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
-async fn entries(app: &TestApp) -> Vec<Item> {
+pub(super) async fn entries(app: &TestApp) -> Vec<Item> {
     items(app, "#TRAIL#").await
 }
 
@@ -66,18 +65,18 @@ async fn chain(app: &TestApp) -> (Vec<Item>, Item) {
     (all, head)
 }
 
-async fn put(app: &TestApp, item: Item) {
+pub(super) async fn put(app: &TestApp, item: Item) {
     let store = &app.app.store;
     store.client().call(PutItemInput::builder().table_name(store.table()).set_item(Some(item))).await.unwrap();
 }
 
-async fn delete(app: &TestApp, item: &Item) {
+pub(super) async fn delete(app: &TestApp, item: &Item) {
     let store = &app.app.store;
     let delete = DeleteItemInput::builder().table_name(store.table());
     store.client().call(delete.key("pk", item["pk"].clone()).key("sk", item["sk"].clone())).await.unwrap();
 }
 
-fn id(item: &Item) -> String {
+pub(super) fn id(item: &Item) -> String {
     item["d"].as_m().unwrap()["id"].as_s().unwrap().clone()
 }
 
@@ -308,163 +307,4 @@ async fn a_link_that_is_changed_moved_or_of_another_project_is_named() {
     }
     let found = check_with(&app, &other.project_id, None).await;
     assert!(found.problems().contains(&Problem::LinkChanged(1)) && found.problems().contains(&Problem::HeadChanged));
-}
-
-#[tokio::test]
-async fn links_expire_in_order_and_what_expired_is_not_missed() {
-    let app = TestApp::start().await;
-    let days = async |days: u16| app.configure(json!({ "config": { "audit_log_retention_days": days } })).await;
-    let ada = app.sign_up("ada@example.com").await;
-    days(5).await;
-    app.link_trail().await;
-    app.advance(DAY);
-    days(1).await;
-    rename(&app, &ada, "A").await;
-    app.link_trail().await;
-    app.advance(DAY);
-    days(10).await;
-    rename(&app, &ada, "B").await;
-    app.link_trail().await;
-
-    // Whatever has expired is deleted, as DynamoDB does.
-    let expire = async || {
-        for item in items(&app, "#TRAIL#").await.iter().chain(&items(&app, "#LINKS").await) {
-            let is_over = item.get("ttl").is_some_and(|ttl| ttl.as_n().unwrap().parse::<i64>().unwrap() <= app.now().as_second());
-            if is_over {
-                delete(&app, item).await;
-            }
-        }
-    };
-    for _ in 0..12 {
-        assert_eq!(check(&app).await.problems(), [], "on {}", app.now());
-        expire().await;
-        assert_eq!(check(&app).await.problems(), [], "on {}", app.now());
-        app.advance(DAY * 9);
-    }
-    assert_eq!(items(&app, "#LINKS").await.len(), 1, "the head is left");
-    // And the chain goes on.
-    rename(&app, &ada, "C").await;
-    assert_eq!(app.link_trail().await, 1);
-    assert_eq!(check(&app).await.problems(), []);
-    assert_eq!(check(&app).await.report.last.unwrap().0, 4);
-}
-
-#[tokio::test]
-async fn failed_sign_ins_are_linked_again_as_they_are_counted_on() {
-    let app = TestApp::start().await;
-    app.sign_up("ada@example.com").await;
-    wrong_password(&app, "ada@example.com").await;
-    assert_eq!(app.link_trail().await, 2);
-    wrong_password(&app, "ada@example.com").await;
-    let found = check(&app).await;
-    assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(2, 1, 1)]));
-    assert_eq!(app.link_trail().await, 1);
-    assert_eq!(check(&app).await.counts(), [(2, 2, 0)]);
-    // Nobody takes a failure away again, nor adds one later.
-    let mut counted = entries(&app).await.into_iter().find(|entry| entry.contains_key("n")).unwrap();
-    app.advance(SignedDuration::from_hours(1));
-    app.sign_in("ada@example.com").await;
-    app.link_trail().await;
-    for count in ["1", "3"] {
-        counted.insert("n".to_owned(), AttributeValue::N(count.to_owned()));
-        put(&app, counted.clone()).await;
-        app.link_trail().await;
-        assert_eq!(check(&app).await.problems(), [Problem::EntryChanged(id(&counted))]);
-    }
-}
-
-#[tokio::test]
-async fn what_a_worker_did_not_come_to_the_next_one_links_also_of_days_before() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    app.link_trail().await;
-    app.recorder.break_writes(0, usize::MAX, Fault::NotMade);
-    assert!(workers::trail::link(&app.app, app.project_id()).await.is_ok(), "there is nothing to write");
-    app.recorder.clear();
-    for _ in 0..3 {
-        app.advance(SignedDuration::from_hours(20));
-        rename(&app, &ada, "A").await;
-    }
-    // A crash after the first link.
-    app.recorder.break_writes(1, 100, Fault::NotMade);
-    assert!(workers::trail::link(&app.app, app.project_id()).await.is_err());
-    app.recorder.clear();
-    let found = check(&app).await;
-    assert_eq!(found.problems(), []);
-    assert_eq!(found.days.iter().map(|day| day.unlinked).sum::<usize>(), 2);
-    app.advance(DAY * 30);
-    assert_eq!(app.link_trail().await, 2);
-    assert_eq!(check(&app).await.problems(), []);
-}
-
-#[tokio::test]
-async fn an_answer_that_is_lost_links_nothing_twice() {
-    let app = TestApp::start().await;
-    app.sign_up("ada@example.com").await;
-    app.recorder.break_writes(0, 1, Fault::AnswerLost);
-    app.link_trail().await;
-    app.recorder.clear();
-    assert_eq!(app.link_trail().await, 0);
-    assert_eq!(check(&app).await.counts(), [(1, 1, 0)]);
-}
-
-#[tokio::test]
-async fn workers_side_by_side_make_one_chain() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    for round in 0..5 {
-        app.advance(SignedDuration::from_secs(20));
-        for name in ["A", "B", "C"] {
-            rename(&app, &ada, name).await;
-        }
-        let link = || async { workers::trail::link(&app.app, app.project_id()).await.unwrap() };
-        let linked = tokio::join!(link(), link(), link(), link());
-        assert_eq!(linked.0 + linked.1 + linked.2 + linked.3, if round == 0 { 4 } else { 3 });
-    }
-    let found = check(&app).await;
-    assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(16, 5, 0)]));
-}
-
-#[tokio::test]
-async fn a_late_entry_is_linked_by_a_later_look() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    app.advance(SignedDuration::from_secs(30));
-    rename(&app, &ada, "A").await;
-    // A request that began before and was slow.
-    let late = entries(&app).await.remove(0);
-    delete(&app, &late).await;
-    app.link_trail().await;
-    put(&app, late).await;
-    assert_eq!(check(&app).await.counts(), [(2, 1, 1)]);
-    assert_eq!(app.link_trail().await, 1);
-    let found = check(&app).await;
-    assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(2, 2, 0)]));
-}
-
-#[tokio::test]
-async fn more_entries_than_a_link_takes_are_more_links() {
-    let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    for number in 0..230 {
-        app.advance(SignedDuration::from_millis(1));
-        rename(&app, &ada, &number.to_string()).await;
-    }
-    assert_eq!(app.link_trail().await, 231);
-    assert_eq!(check(&app).await.counts(), [(231, 3, 0)]);
-    assert_eq!(check(&app).await.problems(), []);
-}
-
-#[tokio::test]
-async fn nothing_is_left_of_the_chain_of_a_deleted_project() {
-    let app = TestApp::start().await;
-    app.sign_up("ada@example.com").await;
-    app.link_trail().await;
-    assert_eq!(app.admin().delete("/api/v1/internal/projects/current").await.status(), 200);
-    assert_eq!(app.link_trail().await, 0, "what has ended is not linked any more");
-    app.end_deletions().await;
-    app.advance(SignedDuration::from_mins(2));
-    app.end_deletions().await;
-    let left: Vec<_> = app.table().into_keys().filter(|(pk, _)| pk.starts_with(&format!("P#{}", app.project_id()))).collect();
-    assert_eq!(left, Vec::new());
 }

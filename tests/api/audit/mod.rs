@@ -3,6 +3,7 @@
 mod activity;
 mod chain;
 mod export;
+mod linking;
 mod list;
 mod retention;
 mod rotation;

@@ -17,10 +17,22 @@ const PICTURE: &str = "https://pictures.example/ada.png";
 
 /// Documents as the providers describe them, shortened to what is read.
 fn cases() -> Vec<Case> {
+    [of_openid(), of_code(), of_people()].concat()
+}
+
+/// Providers with documents of OpenID Connect.
+fn of_openid() -> Vec<Case> {
     let openid = |id: &str| json!({ "sub": id, "name": "Ada", "email": EMAIL, "email_verified": true, "picture": PICTURE });
     vec![
         ("google", vec![("", openid("1084"))], "1084", Some(true), Some(PICTURE)),
         ("apple", vec![("", json!({ "sub": "001.a", "email": EMAIL, "email_verified": "true" }))], "001.a", Some(true), None),
+        ("linkedin", vec![("https://api.linkedin.com/v2/userinfo", openid("z"))], "z", Some(true), Some(PICTURE)),
+    ]
+}
+
+/// Where people keep code.
+fn of_code() -> Vec<Case> {
+    vec![
         (
             "github",
             vec![
@@ -31,6 +43,38 @@ fn cases() -> Vec<Case> {
             Some(true),
             Some(PICTURE),
         ),
+        (
+            "gitlab",
+            vec![(
+                "https://gitlab.com/api/v4/user",
+                json!({ "id": 1, "name": "Ada", "email": EMAIL, "confirmed_at": "2020-01-01T00:00:00Z", "avatar_url": PICTURE }),
+            )],
+            "1",
+            Some(true),
+            Some(PICTURE),
+        ),
+        (
+            "bitbucket",
+            vec![
+                (
+                    "https://api.bitbucket.org/2.0/user",
+                    json!({ "account_id": "557058:x", "display_name": "Ada", "links": { "avatar": { "href": PICTURE } } }),
+                ),
+                (
+                    "https://api.bitbucket.org/2.0/user/emails",
+                    json!({ "values": [{ "email": EMAIL, "is_primary": true, "is_confirmed": true }] }),
+                ),
+            ],
+            "557058:x",
+            Some(true),
+            Some(PICTURE),
+        ),
+    ]
+}
+
+/// Networks of people, and accounts of offices, music and games.
+fn of_people() -> Vec<Case> {
+    vec![
         (
             "microsoft",
             vec![("https://graph.microsoft.com/v1.0/me", json!({ "id": "a1", "displayName": "Ada", "mail": EMAIL }))],
@@ -65,33 +109,6 @@ fn cases() -> Vec<Case> {
             Some(true),
             None,
         ),
-        (
-            "gitlab",
-            vec![(
-                "https://gitlab.com/api/v4/user",
-                json!({ "id": 1, "name": "Ada", "email": EMAIL, "confirmed_at": "2020-01-01T00:00:00Z", "avatar_url": PICTURE }),
-            )],
-            "1",
-            Some(true),
-            Some(PICTURE),
-        ),
-        (
-            "bitbucket",
-            vec![
-                (
-                    "https://api.bitbucket.org/2.0/user",
-                    json!({ "account_id": "557058:x", "display_name": "Ada", "links": { "avatar": { "href": PICTURE } } }),
-                ),
-                (
-                    "https://api.bitbucket.org/2.0/user/emails",
-                    json!({ "values": [{ "email": EMAIL, "is_primary": true, "is_confirmed": true }] }),
-                ),
-            ],
-            "557058:x",
-            Some(true),
-            Some(PICTURE),
-        ),
-        ("linkedin", vec![("https://api.linkedin.com/v2/userinfo", openid("z"))], "z", Some(true), Some(PICTURE)),
         (
             "x",
             vec![(

@@ -15,8 +15,9 @@ use support::{Caller, SignedIn, TestApp};
 use tower::ServiceExt as _;
 
 use crate::check::check;
-use crate::explored::{Client, Event, Explored, Scenario, Services};
+use crate::explored::{Client, Event, Explored, Scenario};
 use crate::service::{Answer, Task};
+use crate::services::Services;
 use crate::table::{Engines, Table};
 
 const ADA: &str = "ada@example.com";

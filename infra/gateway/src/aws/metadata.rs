@@ -10,8 +10,8 @@ use reqwest::{Client, RequestBuilder, redirect};
 use url::{Host, Url};
 use wire::environment::variable;
 
-use super::Found;
-use crate::doctor::with_causes;
+use super::found::Found;
+use crate::causes::with_causes;
 
 /// Both services are on the machine, or beside it: where nobody answers soon, nobody will.
 const PATIENCE: Duration = Duration::from_secs(1);

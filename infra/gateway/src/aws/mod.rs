@@ -11,17 +11,17 @@
 //! The SDK's own chain (`aws-config`) needs clients of three more services, and would take longer to compile than the rest of the
 //! command line. Credentials are not renewed while a command runs: `export` and `import` go on where they were when started again.
 
+mod found;
 mod metadata;
 mod profile;
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use aws::connector::AwsHttp;
 use aws::{Client, Credentials, Endpoint, Service};
+use found::Found;
 use profile::Profile;
-use serde::Deserialize;
 use store::Store;
 use wire::entropy::Entropy;
 use wire::environment::variable;
@@ -31,24 +31,6 @@ use wire::environment::variable;
 pub struct Aws {
     region: String,
     credentials: Credentials,
-}
-
-/// Credentials as processes and metadata services print them.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Found {
-    access_key_id: String,
-    secret_access_key: String,
-    #[serde(alias = "Token")]
-    session_token: Option<String>,
-}
-
-impl Found {
-    fn parse(json: &[u8]) -> anyhow::Result<Credentials> {
-        // The answer is not quoted in an error: it may have a secret.
-        let found: Self = serde_json::from_slice(json).map_err(|_| anyhow!("the answer has no AccessKeyId and SecretAccessKey"))?;
-        Ok(Credentials::new(found.access_key_id, found.secret_access_key, found.session_token, None, "gatelet"))
-    }
 }
 
 impl Aws {
@@ -152,9 +134,4 @@ fn run(command: &mut Command, what: &str) -> anyhow::Result<Credentials> {
         bail!("{what} failed ({}): {}", output.status, said.join(" "));
     }
     Found::parse(&output.stdout).with_context(|| format!("{what} printed something else"))
-}
-
-/// The folder that `HOME` names, for the files below it.
-fn home() -> Option<PathBuf> {
-    std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }

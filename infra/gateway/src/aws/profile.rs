@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use wire::environment::variable;
 
-use super::home;
-
 /// What both files say of a profile.
 pub(super) struct Profile {
     pub(super) name: String,
@@ -58,6 +56,11 @@ fn files() -> [Option<PathBuf>; 2] {
         named.or_else(|| Some(home()?.join(".aws").join(default)))
     };
     [file("AWS_CONFIG_FILE", "config"), file("AWS_SHARED_CREDENTIALS_FILE", "credentials")]
+}
+
+/// The folder that `HOME` names, for the files below it.
+fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
 /// Where profiles are looked for, for people.

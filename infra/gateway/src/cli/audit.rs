@@ -12,7 +12,7 @@ use model::trail::view::AuditEntry;
 use store::trail::list::TrailListing;
 use wire::id::ProjectId;
 
-use super::Tools;
+use super::tools::Tools;
 
 /// How many entries are read at once.
 const PAGE: usize = 500;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::{Target, Tools};
+use super::tools::{Target, Tools};
 use crate::content;
 
 #[derive(Subcommand)]

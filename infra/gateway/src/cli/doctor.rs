@@ -5,7 +5,7 @@ use clap::Args;
 use settings::{base_url, deployment_secret};
 use wire::environment::variable;
 
-use super::Target;
+use super::tools::Target;
 use crate::aws::Aws;
 use crate::doctor::{Deployment, Report, examine};
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 
 use crate::data::Data;
-use crate::keys::Saved;
-use crate::pages::PageKey;
+use crate::page_key::PageKey;
+use crate::saved_keys::Saved;
 
 pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
     let data = Data::existing(folder)?;

@@ -17,8 +17,9 @@ use tokio::time::Instant;
 use wire::id::ProjectId;
 use wire::problem::Problems;
 
-use super::Tools;
-use crate::keys::{Keys, Role, Saved, closed_internal};
+use super::tools::Tools;
+use crate::keys::{Keys, Role, closed_internal};
+use crate::saved_keys::Saved;
 
 /// How long the command deletes what a project had; a worker goes on where it ends.
 const PURGE: Duration = Duration::from_secs(60);

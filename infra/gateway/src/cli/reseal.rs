@@ -10,7 +10,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use store::Item;
 use store::reseal::Resealed;
 
-use super::Tools;
+use super::tools::Tools;
 use super::transfer::bar;
 
 /// How many items are looked at at once.

@@ -20,15 +20,18 @@ use wire::entropy::Entropy;
 use wire::environment::variable;
 
 use super::listen::{Listen, bind};
-use super::{Target, log, site_url};
+use super::log;
+use super::tools::Target;
 use crate::content;
 use crate::data::Data;
 use crate::dynamodb::{self, Credentials};
 use crate::engine::Engine;
 use crate::inbox::Inbox;
-use crate::keys::{Keys, Role, Saved};
-use crate::pages::guard::is_loopback_host;
-use crate::pages::{PageKey, Private};
+use crate::keys::{Keys, Role};
+use crate::loopback::is_loopback_host;
+use crate::page_key::PageKey;
+use crate::pages::Private;
+use crate::saved_keys::Saved;
 use crate::server::{Connections, Network, Proxies, Server};
 use crate::service::{Parts, Service};
 
@@ -86,18 +89,8 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let (clock, entropy) = (clock(options.clock_ahead), Entropy::system());
     let data = folder.map(Data::create).transpose()?;
     let mut lock = data.as_ref().map(Data::lock).transpose()?;
-    let database = data.as_ref().map(Data::create_database).transpose()?;
-    let engine = Engine::open(database.as_deref(), &entropy, None).await?;
-    let was_shared = engine.stream(options.dynamodb_port.is_some()).await?;
-    if let (Some(database), None) = (&database, options.dynamodb_port) {
-        engine.share_commits(database)?;
-    }
-    let secret = match (&data, variable("GATELET_SECRET")) {
-        (_, Some(secret)) => settings::deployment_secret(secret)?,
-        (Some(data), None) => data.secret(&entropy)?,
-        (None, None) => DeploymentSecret::new(entropy.code()),
-    };
-    let settings = settings(address, secret, &options)?;
+    let (engine, was_shared) = open_engine(data.as_ref(), options.dynamodb_port.is_some(), &entropy).await?;
+    let settings = settings(address, secret(data.as_ref(), &entropy)?, &options)?;
     let smtp = Smtp::trusting(&settings, tls::public_roots, clock.clone())?;
     let inbox = open_inbox(data.as_ref(), &clock)?;
     let shows_pages = !options.no_pages && trusted.is_empty();
@@ -106,21 +99,13 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         lock.announce(&settings.api_url, pages_url.as_deref())?;
     }
 
-    let keys_file = data.as_ref().map(Data::keys_file);
-    let saved = Saved::read(keys_file.as_deref());
-    let (keys, internal) = (Keys::choose(&saved, &entropy)?, Keys::choose_internal(&saved, &entropy)?);
-    let is_new = keys.install(&engine.store(), &clock, &entropy).await?;
-    internal.replace_saved(Role::Internal, &saved, &engine.store(), &clock, &entropy).await?;
-    internal.install(&engine.store(), &clock, &entropy).await?;
-    let page_key = PageKey::choose(&saved, &entropy)?;
-    if let Some(file) = &keys_file {
-        saved.write(file, [(&keys, Role::First), (&internal, Role::Internal)], &page_key)?;
-    }
+    let KeyRing { keys, internal, page_key, is_new } = install_keys(data.as_ref(), &engine, &clock, &entropy).await?;
     content::publish_sample_once(&engine.store()).await?;
     let dynamodb = dynamodb.map(|listener| Dynamodb::new(listener, &engine, data.as_ref(), &entropy)).transpose()?;
     let is_remote = options.remote_pages || variable("GATELET_REMOTE_PAGES").is_some_and(|value| value == "1");
     let start_page = pages_url.map(|url| page_key.link(&url));
-    let private_pages = shows_pages.then(|| Private { keys: keys.clone(), keys_file, page_key, is_remote });
+    let private_pages =
+        shows_pages.then(|| Private { keys: keys.clone(), keys_file: data.as_ref().map(Data::keys_file), page_key, is_remote });
     let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: Hasher::default(), private_pages };
     let service = Service::new(parts);
     let signal = stop_signal().context("signals cannot be caught")?;
@@ -135,6 +120,50 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let proxies = Proxies::new(&trusted);
     let api = Server { listener, router: service.router.clone(), connections, proxies };
     serve(service, smtp, sends_alone, api, tables, signal).await
+}
+
+/// The engine with its table, and whether other processes had it before. Shared, it flushes each write by itself.
+async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) -> anyhow::Result<(Engine, bool)> {
+    let database = data.map(Data::create_database).transpose()?;
+    let engine = Engine::open(database.as_deref(), entropy, None).await?;
+    let was_shared = engine.stream(is_shared).await?;
+    if let (Some(database), false) = (&database, is_shared) {
+        engine.share_commits(database)?;
+    }
+    Ok((engine, was_shared))
+}
+
+/// The deployment secret of the environment, else of the data folder, else a new one.
+fn secret(data: Option<&Data>, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
+    match (data, variable("GATELET_SECRET")) {
+        (_, Some(secret)) => Ok(settings::deployment_secret(secret)?),
+        (Some(data), None) => data.secret(entropy),
+        (None, None) => Ok(DeploymentSecret::new(entropy.code())),
+    }
+}
+
+/// The keys of a gateway.
+struct KeyRing {
+    keys: Keys,
+    internal: Keys,
+    page_key: PageKey,
+    /// Whether the first project was created just now.
+    is_new: bool,
+}
+
+/// Chooses the keys, gives them to their projects, and saves them.
+async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entropy: &Entropy) -> anyhow::Result<KeyRing> {
+    let file = data.map(Data::keys_file);
+    let saved = Saved::read(file.as_deref());
+    let (keys, internal) = (Keys::choose(&saved, entropy)?, Keys::choose_internal(&saved, entropy)?);
+    let is_new = keys.install(&engine.store(), clock, entropy).await?;
+    internal.replace_saved(Role::Internal, &saved, &engine.store(), clock, entropy).await?;
+    internal.install(&engine.store(), clock, entropy).await?;
+    let page_key = PageKey::choose(&saved, entropy)?;
+    if let Some(file) = &file {
+        saved.write(file, &[keys.lines(Role::First), internal.lines(Role::Internal), page_key.line()])?;
+    }
+    Ok(KeyRing { keys, internal, page_key, is_new })
 }
 
 /// The networks of the command line, or else of the environment.
@@ -233,6 +262,14 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         access_token_life: settings::access_token_life()?,
         stage: None,
     })
+}
+
+/// The URL of the site, for links in its content.
+fn site_url(listen: &str) -> anyhow::Result<String> {
+    match variable("GATELET_SITE_URL") {
+        Some(url) => Ok(base_url("GATELET_SITE_URL", &url)?),
+        None => Ok(format!("http://{listen}")),
+    }
 }
 
 fn print_line(label: &str, value: &str) {

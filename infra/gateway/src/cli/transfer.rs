@@ -19,7 +19,7 @@ use store::Store;
 use store::transfer::Put;
 use wire::entropy::Entropy;
 
-use super::Target;
+use super::tools::Target;
 use crate::aws::Aws;
 use crate::data::{Data, private, private_folder, write_private};
 use crate::engine::Engine;

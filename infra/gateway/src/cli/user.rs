@@ -11,7 +11,7 @@ use secrecy::ExposeSecret as _;
 use store::user::account::Outcome;
 use wire::id::ProjectId;
 
-use super::Tools;
+use super::tools::Tools;
 
 #[derive(Subcommand)]
 pub(super) enum Command {

@@ -13,6 +13,7 @@
 mod apps;
 mod dates;
 mod excerpt;
+mod files;
 mod links;
 mod posts;
 mod sample;
@@ -21,20 +22,12 @@ mod source;
 
 use std::path::Path;
 
-use links::Links;
+use files::{Files, parse};
 use model::content::Content;
 use source::Source;
 
 pub use sample::{publish_sample_once, sample};
 pub use source::PublishError;
-
-/// The files of a site.
-struct Files {
-    site: Source,
-    apps: Option<Source>,
-    /// In the order of their names.
-    posts: Vec<Source>,
-}
 
 /// Reads the content of a site from a directory. Without the site's public URL, what is below it stays a path, and follows whatever URL
 /// the site is served at.
@@ -42,15 +35,6 @@ pub fn read_directory(dir: &Path, site_url: Option<&str>) -> Result<Content, Pub
     let site = Source::read(dir, "site.toml")?.ok_or_else(|| PublishError::of_file("site.toml", "there is no such file"))?;
     let files = Files { site, apps: Source::read(dir, "apps.toml")?, posts: posts::read_all(dir)? };
     parse(&files, site_url)
-}
-
-fn parse(files: &Files, site_url: Option<&str>) -> Result<Content, PublishError> {
-    let links = Links::of(site_url)?;
-    Ok(Content {
-        site: site::parse(&files.site, &links)?,
-        apps: files.apps.as_ref().map(|source| apps::parse(source, &links)).transpose()?.unwrap_or_default(),
-        blog_posts: posts::parse_all(&files.posts, &links)?,
-    })
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use model::content::Content;
 
+use super::files::{Files, parse};
 use super::source::Source;
-use super::{Files, PublishError, parse, read_directory};
+use super::{PublishError, read_directory, sample};
 
 const URL: &str = "https://example.com";
 const SITE: &str = "name = \"Example\"\ndescription = \"An example\"\n";
@@ -184,4 +185,10 @@ fn a_directory_without_a_site_is_refused() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     assert_eq!(read_directory(&dir, Some(URL)).unwrap_err().to_string(), "site.toml: there is no such file");
     assert!(parse(&Files { site: Source::new("site.toml", SITE), apps: None, posts: Vec::new() }, Some("example.com")).is_err());
+}
+
+#[test]
+fn every_file_of_the_sample_directory_is_part_of_it() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample");
+    assert_eq!(read_directory(&dir, None), Ok(sample(None)));
 }

@@ -10,7 +10,9 @@ use net::tls;
 use reqwest::{Client, Method, redirect};
 use serde_json::Value;
 
-use super::{Deployment, Report, with_causes};
+use super::deployment::Deployment;
+use super::report::Report;
+use crate::causes::with_causes;
 
 /// A function that was never called takes a while, but not that long.
 const PATIENCE: Duration = Duration::from_secs(20);

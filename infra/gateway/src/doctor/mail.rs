@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use aws::Service;
 use email::ses_api::SesApi;
 
-use super::{Deployment, Report, with_causes};
+use super::deployment::Deployment;
+use super::report::Report;
+use crate::causes::with_causes;
 
 pub(super) async fn examine(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
     let client = match deployment.aws.client(Service::Ses) {

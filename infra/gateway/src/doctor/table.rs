@@ -13,7 +13,8 @@ use jiff::SignedDuration;
 use store::{Store, table};
 use wire::clock::Clock;
 
-use super::{Report, with_causes};
+use super::report::Report;
+use crate::causes::with_causes;
 
 /// How long a mail may wait that is due: the schedule of the workers comes each minute.
 const LATE: SignedDuration = SignedDuration::from_mins(10);

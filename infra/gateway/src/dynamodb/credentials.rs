@@ -10,7 +10,7 @@ use wire::environment::variable;
 
 use crate::data::write_private;
 use crate::engine::TABLE;
-use crate::keys::{EXPORT, Saved, quoted};
+use crate::saved_keys::{EXPORT, Saved, quoted};
 
 const ID: &str = "GATELET_DYNAMODB_ACCESS_KEY_ID";
 const SECRET: &str = "GATELET_DYNAMODB_SECRET_ACCESS_KEY";

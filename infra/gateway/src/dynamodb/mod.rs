@@ -24,7 +24,7 @@ use wire::clock::Clock;
 pub(crate) use credentials::Credentials;
 
 use crate::engine::Engine;
-use crate::pages::guard::is_loopback_host;
+use crate::loopback::is_loopback_host;
 
 /// What DynamoDB takes, in bytes.
 const BODY_LIMIT: usize = 16 * 1024 * 1024;

@@ -1,4 +1,5 @@
 //! The emails of an inbox of an older version, which was two files of lines of JSON: `older.jsonl`, then `newest.jsonl`.
+//! They are read once, at the first start of this version, and never written.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, ErrorKind};

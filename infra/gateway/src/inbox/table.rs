@@ -5,6 +5,9 @@
 //! | `messages` | an email by the order of its arrival, with what a list shows of it |
 //! | `bodies` | its text and HTML, apart, so that a list reads little |
 //!
+//! There is no log of our own: `SQLite` takes 9,000 to 12,000 emails a second, one commit each (debug build;
+//! `cargo test -p gateway --lib -- --ignored --nocapture measured`).
+//!
 //! A commit is in the write-ahead log, and so safe from the end of this process; nothing waits for the disk, as a machine that loses its
 //! power loses the emails of its last moments from the inbox alone.
 
@@ -20,7 +23,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 use wire::id::{EmailId, ProjectId};
 
 use super::lines::Line;
-use super::{Error, Found, KEPT, Message, Query, message_id};
+use super::message::{Error, Found, KEPT, Message, Query, message_id};
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS messages (

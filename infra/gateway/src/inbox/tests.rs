@@ -201,3 +201,13 @@ fn files_that_were_not_removed_in_time_do_not_come_twice() {
     }
     assert_eq!(subjects(&inbox, Query::default()), ["One"]);
 }
+
+/// Emails in a second that an inbox in a file takes, one after another.
+#[test]
+#[ignore = "measures the disk"]
+fn deliveries_are_measured() {
+    let folder = Folder::new();
+    let (inbox, begun) = (folder.open(), std::time::Instant::now());
+    (1..=5000).for_each(|number| inbox.deliver(&mail(number)).unwrap());
+    println!("{:.0} emails/s", 5000.0 / begun.elapsed().as_secs_f64());
+}

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tower::ServiceExt as _;
 use wire::level::Level;
 
-use super::Pages;
+use super::state::Pages;
 
 /// No answer is larger.
 const MAX_BYTES: usize = 16 << 20;

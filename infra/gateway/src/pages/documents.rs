@@ -12,7 +12,8 @@ use infra::pages::{Link, errors};
 use infra::reference::Reference;
 use serde::Deserialize;
 
-use super::{Pages, answer};
+use super::answer;
+use super::state::Pages;
 
 pub(super) fn router(pages: Pages) -> Router {
     Router::new()

@@ -7,7 +7,7 @@
 //!   (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`, HTTP/1.0);
 //! - name a loopback host, which a name that somebody else's DNS leads here does not (DNS rebinding);
 //! - come from a page of this gateway, from a person who opened the address, or from a program;
-//! - show the page key, because a proxy may say nothing of itself: see [`super::key`].
+//! - show the page key, because a proxy may say nothing of itself: see [`crate::page_key`].
 //!
 //! Browsers say where a request comes from in `Sec-Fetch-Site`: `same-origin` is a page of this gateway, `none` is a person. `same-site` is
 //! refused too, as a page on another port of this machine is another app. Where the header is missing, the request is a program's (a test,
@@ -22,8 +22,11 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Method, StatusCode, Version, header};
 use infra::pages::Link;
 
-use super::key::{self, PageKey};
-use super::{Pages, answer, path_with, wants_html};
+use super::answer;
+use super::request::{path_with, wants_html};
+use super::state::Pages;
+use crate::loopback::is_loopback_host;
+use crate::page_key::{self, PageKey};
 
 const SITE: &str = "sec-fetch-site";
 
@@ -95,7 +98,7 @@ pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Respons
 /// `Referer` from then on.
 fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
     let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
-    let (given, rest): (Vec<_>, Vec<_>) = url::form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| name == key::PARAMETER);
+    let (given, rest): (Vec<_>, Vec<_>) = url::form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| name == page_key::PARAMETER);
     if !given.iter().any(|(_, value)| key.is(value)) {
         return None;
     }
@@ -156,13 +159,6 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Whether the value of a `Host` header is this machine's own name or address.
-pub(crate) fn is_loopback_host(host: &str) -> bool {
-    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit())).map_or(host, |(name, _)| name);
-    let name = name.trim_matches(['[', ']']);
-    name.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
-
 #[cfg(test)]
 mod tests {
     use http::{HeaderName, HeaderValue};
@@ -172,16 +168,6 @@ mod tests {
     fn checked(headers: &[(&'static str, &'static str)]) -> Result<(), Refusal> {
         let headers = headers.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
         check_headers(&headers.collect())
-    }
-
-    #[test]
-    fn a_loopback_host_is_named_as_such() {
-        for host in ["localhost", "localhost:8787", "127.0.0.1:8787", "[::1]:8787"] {
-            assert!(is_loopback_host(host), "{host}");
-        }
-        for host in ["evil.test", "evil.test:8787", "localhost.evil.test", "10.0.0.1", ""] {
-            assert!(!is_loopback_host(host), "{host}");
-        }
     }
 
     #[test]

@@ -10,7 +10,9 @@ use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Pages, Project, answer, path_with};
+use super::answer;
+use super::request::path_with;
+use super::state::{Pages, Project};
 use crate::inbox::{self, Error, Inbox, KEPT, Message, api};
 
 /// How many emails a page lists at first.

@@ -7,15 +7,16 @@
 mod answer;
 mod call;
 mod documents;
-pub(crate) mod guard;
+mod guard;
 mod inbox;
-mod key;
 mod outbox;
 mod outbox_entry;
+mod outbox_words;
+mod request;
 mod start;
+mod state;
 mod verification;
 
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
@@ -23,81 +24,13 @@ use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use flows::App;
-use http::{HeaderMap, StatusCode, header};
+use http::StatusCode;
 use infra::pages::{Frame, Link};
-use infra::reference::Reference;
-use serde::Serialize;
-use wire::id::ProjectId;
+use request::wants_html;
+use state::{Pages, Parts};
 
-pub use self::key::PageKey;
+pub use self::state::Private;
 use crate::inbox::Inbox;
-use crate::keys::Keys;
-
-/// What the private pages show of the gateway.
-#[derive(Clone)]
-pub struct Private {
-    /// Of the project that the gateway began with.
-    pub keys: Keys,
-    /// Where they are kept, unless they are in memory alone.
-    pub keys_file: Option<PathBuf>,
-    /// What opens them.
-    pub page_key: PageKey,
-    /// Whether they are shown over connections that do not come from this machine.
-    pub is_remote: bool,
-}
-
-/// What pages are made of. Cheap to clone.
-#[derive(Clone)]
-struct Pages(Arc<Parts>);
-
-struct Parts {
-    app: App,
-    /// Answers the operations.
-    api: Router,
-    inbox: Inbox,
-    frame: Frame,
-    reference: OnceLock<Result<Reference, String>>,
-    private: Option<Private>,
-}
-
-impl std::ops::Deref for Pages {
-    type Target = Parts;
-
-    fn deref(&self) -> &Parts {
-        &self.0
-    }
-}
-
-/// A project, as filters and rows name it.
-#[derive(Debug, Clone, Serialize)]
-struct Project {
-    id: ProjectId,
-    name: String,
-}
-
-impl Pages {
-    /// A page by its template, of which `here` is the entry of the navigation.
-    fn page(&self, template: &str, here: &str, page: impl Serialize) -> Response {
-        answer::page(StatusCode::OK, self.frame.page(template, here, page))
-    }
-
-    fn message(&self, status: StatusCode, title: &str, text: &str, links: &[Link]) -> Response {
-        answer::page(status, self.frame.message(title, text, links))
-    }
-
-    fn gone(&self, what: &str, back: Link) -> Response {
-        self.message(StatusCode::NOT_FOUND, &format!("This {what} is not here"), "It was deleted, or the link is not whole.", &[back])
-    }
-
-    /// All projects, the one that the gateway began with first.
-    async fn projects(&self) -> Result<Vec<Project>, store::Error> {
-        let first = self.private.as_ref().map(|private| &private.keys.project_id);
-        let lines = self.app.store.projects().await?;
-        let mut projects: Vec<Project> = lines.into_iter().map(|line| Project { id: line.id, name: line.display_name }).collect();
-        projects.sort_by_cached_key(|project| (Some(&project.id) != first, project.id.is_internal(), project.name.to_lowercase()));
-        Ok(projects)
-    }
-}
 
 /// Adds the pages to the operations. Without `private` there are those for everybody alone.
 pub fn with_pages(api: Router, inbox: Inbox, private: Option<Private>, app: &App) -> Router {
@@ -123,37 +56,4 @@ async fn not_found(State(pages): State<Pages>, request: Request, next: Next) -> 
     }
     let links = [Link::new("Documents", "/docs"), Link::new("API reference", "/docs/api")];
     pages.message(StatusCode::NOT_FOUND, "There is nothing here", "No page and no operation has this address.", &links)
-}
-
-/// Whether a request comes from somebody who looks at the answer: browsers name HTML when they open a page, programs do not.
-fn wants_html(headers: &HeaderMap) -> bool {
-    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    accepted.split(',').any(|one| one.split(';').next().is_some_and(|one| one.trim() == "text/html"))
-}
-
-/// A path with a query.
-fn path_with(path: &str, parameters: &[(&str, &str)]) -> String {
-    let given = parameters.iter().filter(|(_, value)| !value.is_empty());
-    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish();
-    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use http::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn a_browser_wants_a_page_and_a_program_does_not() {
-        let wants = |accept: &'static str| wants_html(&HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]));
-        assert!(wants("text/html,application/xhtml+xml,*/*;q=0.8"));
-        assert!(!wants("*/*") && !wants("application/json") && !wants_html(&HeaderMap::new()));
-    }
-
-    #[test]
-    fn parameters_that_are_empty_are_left_out_of_a_link() {
-        assert_eq!(path_with("/inbox", &[("q", "a&b c"), ("to", "")]), "/inbox?q=a%26b+c");
-        assert_eq!(path_with("/inbox", &[("q", "")]), "/inbox");
-    }
 }

@@ -1,20 +1,21 @@
 //! `/outbox`: the emails of all projects on their way, newest first.
 
-use std::collections::BTreeMap;
-
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use axum::routing::get;
+use model::outbox::OutboxEntry;
 use model::outbox::status::Status;
-use model::outbox::{OutboxEntry, Recipients, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::outbox::list::OutboxListing;
 use strum::VariantArray as _;
-use wire::id::{ProjectId, UserId};
+use wire::id::ProjectId;
 
-use super::{Pages, Project, answer, outbox_entry, path_with};
+use super::outbox_words::{Addresses, failure, subject, tone, words};
+use super::request::path_with;
+use super::state::{Pages, Project};
+use super::{answer, outbox_entry};
 
 /// How many entries a page lists at first, and at most.
 const LISTED: usize = 100;
@@ -140,65 +141,5 @@ impl Row {
             failure: failure(entry).map(|text| text.lines().next().unwrap_or_default().to_owned()),
             created_at_millis: entry.created_at.as_millisecond(),
         }
-    }
-}
-
-/// The subject as it was rendered, or what it is rendered from.
-pub(super) fn subject(entry: &OutboxEntry) -> String {
-    let source = || model::document::builtin::sources(&entry.source).subject.to_owned();
-    entry.rendered.as_ref().map_or_else(source, |rendered| rendered.subject.clone())
-}
-
-/// What went wrong, of an entry that ended or waits because of it.
-pub(super) fn failure(entry: &OutboxEntry) -> Option<String> {
-    match &entry.stage {
-        Stage::RenderError { message, .. } | Stage::ServerError { message, .. } => Some(message.clone()),
-        Stage::Skipped { reason, .. } => {
-            let reason = serde_json::to_value(reason).ok()?;
-            Some(reason.as_str()?.replace('_', " ").to_lowercase())
-        }
-        _ => None,
-    }
-}
-
-/// A state in words.
-pub(super) fn words(status: Status) -> String {
-    status.name().replace('-', " ")
-}
-
-/// Which of the four kinds a state is.
-pub(super) fn tone(status: Status) -> &'static str {
-    match status {
-        Status::Sent | Status::Opened | Status::Clicked => "done",
-        Status::Preparing | Status::Rendering | Status::Scheduled | Status::Queued | Status::Sending | Status::DeliveryDelayed => "waiting",
-        Status::RenderError | Status::ServerError | Status::Bounced | Status::MarkedAsSpam => "failed",
-        Status::Paused | Status::Skipped => "aside",
-    }
-}
-
-/// The addresses of users, each looked up once.
-#[derive(Default)]
-pub(super) struct Addresses(BTreeMap<UserId, String>);
-
-impl Addresses {
-    /// Whom an email goes to, by address.
-    pub(super) async fn of(&mut self, pages: &Pages, project: &ProjectId, to: &Recipients) -> Result<String, store::Error> {
-        let user = match to {
-            Recipients::UserCustomEmails { emails, .. } | Recipients::CustomEmails { emails } if !emails.is_empty() => {
-                return Ok(emails.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
-            }
-            to => to.user_id(),
-        };
-        let Some(user) = user else { return Ok("nobody".to_owned()) };
-        if let Some(known) = self.0.get(&user) {
-            return Ok(known.clone());
-        }
-        let found = pages.app.store.user(project, user).await?;
-        let address = match &found {
-            Some(row) => row.user.primary().map_or_else(|| format!("user {user} without an address"), |channel| channel.value.to_string()),
-            None => format!("deleted user {user}"),
-        };
-        self.0.insert(user, address.clone());
-        Ok(address)
     }
 }

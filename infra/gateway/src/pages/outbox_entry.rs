@@ -15,9 +15,10 @@ use store::outbox::OutboxRow;
 use wire::id::{EmailId, ProjectId};
 use wire::level::Level;
 
+use super::answer;
 use super::call::Call;
-use super::outbox::{Addresses, failure, subject, tone, words};
-use super::{Pages, answer};
+use super::outbox_words::{Addresses, failure, subject, tone, words};
+use super::state::Pages;
 
 #[derive(Deserialize, Clone)]
 pub(super) struct At {

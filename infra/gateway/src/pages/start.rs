@@ -8,7 +8,9 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 use tower::ServiceExt as _;
 
-use super::{Pages, Private, answer, guard, verification, wants_html};
+use super::request::wants_html;
+use super::state::{Pages, Private};
+use super::{answer, guard, verification};
 use crate::inbox::Query;
 
 pub(super) fn router(pages: Pages) -> Router {

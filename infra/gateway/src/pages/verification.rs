@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde_json::json;
 use wire::level::Level;
 
+use super::answer;
 use super::call::Call;
-use super::{Pages, answer};
+use super::state::Pages;
 
 pub(super) const PATH: &str = "/handler/email-verification";
 const OPERATION: &str = "/api/v1/contact-channels/verify";

@@ -15,11 +15,11 @@ use subtle::ConstantTimeEq as _;
 use wire::entropy::Entropy;
 use wire::environment::variable;
 
-use crate::keys::Saved;
+use crate::saved_keys::Saved;
 
 pub(crate) const NAME: &str = "GATELET_PAGE_KEY";
 /// The parameter of the link.
-pub(super) const PARAMETER: &str = "key";
+pub(crate) const PARAMETER: &str = "key";
 /// As long as browsers keep a cookie at most: 400 days.
 const MAX_AGE_SECONDS: u32 = 34_560_000;
 const MIN_LENGTH: usize = 20;
@@ -55,18 +55,18 @@ impl PageKey {
         format!("{NAME}={}\n", self.0.expose_secret())
     }
 
-    pub(super) fn is(&self, given: &str) -> bool {
+    pub(crate) fn is(&self, given: &str) -> bool {
         self.0.expose_secret().as_bytes().ct_eq(given.as_bytes()).into()
     }
 
     /// Whether a program shows the key.
-    pub(super) fn is_in_header(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn is_in_header(&self, headers: &HeaderMap) -> bool {
         let values = headers.get_all(header::AUTHORIZATION).iter().filter_map(|value| value.to_str().ok()?.split_once(' '));
         values.into_iter().any(|(scheme, given)| scheme.eq_ignore_ascii_case("bearer") && self.is(given.trim()))
     }
 
     /// Whether a browser has the cookie for this host.
-    pub(super) fn is_in_cookie(&self, headers: &HeaderMap, host: &str) -> bool {
+    pub(crate) fn is_in_cookie(&self, headers: &HeaderMap, host: &str) -> bool {
         let (name, expected) = self.cookie(host);
         let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut cookies = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -74,7 +74,7 @@ impl PageKey {
     }
 
     /// What gives a browser the cookie for this host.
-    pub(super) fn set_cookie(&self, host: &str) -> Option<HeaderValue> {
+    pub(crate) fn set_cookie(&self, host: &str) -> Option<HeaderValue> {
         let (name, value) = self.cookie(host);
         let cookie = format!("{name}={}; Path=/; Max-Age={MAX_AGE_SECONDS}; HttpOnly; SameSite=Strict", value.as_str());
         HeaderValue::from_str(&cookie).ok()

@@ -1,24 +1,16 @@
-//! Every event file, through the real handlers: what API Gateway sends is what an operation understands.
-//!
-//! The world that the events speak of is set up first: their project and keys, the user `ada@example.com`, the code, the refresh token
-//! and the mail that they name. Then each must succeed.
+//! The world that the events speak of: what is written for it to exist.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use axum::body::Body;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use crypto::totp::TotpSecret;
 use gateway::keys::Keys;
-use infra::Operation;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
 use model::document::{DocumentKind, MailDocument};
 use model::email::Email;
 use model::email::category::Category;
-use model::limit::Limits;
 use model::notice::NotMe;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use model::permission::{PermissionId, Scope};
@@ -41,8 +33,7 @@ use store::provider::authorization as kept;
 use store::provider::authorization::ProviderTokens;
 use store::user::{self, EmailClaim, provider_account};
 use store::{Write, code, outbox, profile_image, session};
-use support::{Answer, Snapshot, TestApp, authenticator_code};
-use tokio::sync::OnceCell;
+use support::{TestApp, authenticator_code};
 use wire::clock::after;
 use wire::id::{ChannelId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId};
 
@@ -52,9 +43,9 @@ pub(crate) const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
 /// A project that has the same of everything.
 pub(crate) const TWIN: &str = "a1d4c6b8-3e5f-4a70-8b92-c4d5e6f70819";
 /// Where an event names the code of a link that is found by nothing else.
-const LINK: &str = "code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
-const TWIN_LINK: &str = "t1rx8qm4bkeh7a2sgfy3dp9njv5c0w6zt1r8x4mqkb7h2";
-const TWIN_KEY: &str = "vjn9pd3yfgs2a7hekb4mq8xr1tz6w0c52h7bkqm4x8r1t";
+pub(super) const LINK: &str = "code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
+pub(super) const TWIN_LINK: &str = "t1rx8qm4bkeh7a2sgfy3dp9njv5c0w6zt1r8x4mqkb7h2";
+pub(super) const TWIN_KEY: &str = "vjn9pd3yfgs2a7hekb4mq8xr1tz6w0c52h7bkqm4x8r1t";
 pub(crate) const KEY: &str = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc";
 pub(crate) const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
 const REFRESH_TOKEN: &str = "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
@@ -81,110 +72,10 @@ const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
 /// What stands in the events for what a test makes.
-type Placeholders = Vec<(&'static str, String)>;
-
-/// The service with everything that the events name.
-pub(crate) struct World {
-    pub(crate) app: Arc<TestApp>,
-    placeholders: Placeholders,
-}
-
-/// A world as it was made once, as making it takes longer than most of what is done in it.
-struct Furnished {
-    snapshot: Snapshot,
-    placeholders: Placeholders,
-}
-
-impl Furnished {
-    async fn begin(&self, limits: Limits) -> World {
-        World { app: Arc::new(TestApp::start_from(&self.snapshot, limits).await), placeholders: self.placeholders.clone() }
-    }
-}
-
-impl World {
-    pub(crate) async fn new(limits: Limits) -> Self {
-        static FURNISHED: OnceCell<Furnished> = OnceCell::const_new();
-        let furnished = FURNISHED.get_or_init(async || Self::at(Limits::off(), SignedDuration::ZERO).await.kept("world")).await;
-        furnished.begin(limits).await
-    }
-
-    /// The same some time after the beginning of tests.
-    pub(crate) async fn at(limits: Limits, after_start: SignedDuration) -> Self {
-        let app = TestApp::start_with(limits).await;
-        app.advance(after_start);
-        app.publish(&gateway::content::sample(Some("https://site.example"))).await;
-        let placeholders = furnish(&app, PROJECT, KEY).await;
-        Self { app: Arc::new(app), placeholders }
-    }
-
-    /// A world with another project beside the events' own, which has the same of everything: users, addresses, codes, teams. Only its
-    /// id, its keys and its access tokens are its own.
-    pub(crate) async fn with_twin() -> (Self, Self) {
-        static FURNISHED: OnceCell<(Furnished, Placeholders)> = OnceCell::const_new();
-        let make = async || {
-            let world = Self::new(Limits::off()).await;
-            let placeholders = furnish(&world.app, TWIN, TWIN_KEY).await;
-            let own = [(PROJECT, TWIN.to_owned()), (KEY, TWIN_KEY.to_owned()), (LINK, format!("code={TWIN_LINK}"))];
-            (world.kept("worlds"), own.into_iter().chain(placeholders).collect())
-        };
-        let (furnished, placeholders) = FURNISHED.get_or_init(make).await;
-        let world = furnished.begin(Limits::off()).await;
-        let twin = Self { app: Arc::clone(&world.app), placeholders: placeholders.clone() };
-        (world, twin)
-    }
-
-    /// This world for others to begin as.
-    fn kept(self, name: &str) -> Furnished {
-        // No id that it gave is given again.
-        Furnished { snapshot: self.app.snapshot(name, 2), placeholders: self.placeholders }
-    }
-
-    /// Sends the event of this name, as in `auth/password-sign-in`.
-    pub(crate) async fn send(&self, name: &str) -> Answer {
-        Answer::read(self.app.answer(self.request(name)).await).await
-    }
-
-    /// An event as API Gateway sends it.
-    pub(crate) fn event(&self, name: &str) -> String {
-        self.placeholders.iter().fold(text(name), |text, (placeholder, value)| text.replace(placeholder, value))
-    }
-
-    /// The request that an event is.
-    pub(crate) fn request(&self, name: &str) -> http::Request<Body> {
-        let event = self.event(name);
-        let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let (parts, body) = request.into_parts();
-        let mut request = http::Request::new(Body::from(body.to_vec()));
-        *request.method_mut() = parts.method;
-        // As over HTTP, where a request line has no host.
-        *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
-        *request.headers_mut() = parts.headers;
-        request
-    }
-}
-
-/// The file of an event.
-fn text(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/{name}.json"));
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-/// The name of an operation's event.
-pub(crate) fn name(operation: &Operation) -> String {
-    format!("{}/{}", operation.area(), operation.short_name())
-}
-
-/// The status of an event's answer.
-pub(crate) fn success(operation: &Operation) -> u16 {
-    match operation.route.name {
-        // The provider denied access, and the app is told.
-        "auth-oauth-callback" | "auth-oauth-callback-form" => 303,
-        _ => operation.description.status.unwrap_or(200),
-    }
-}
+pub(super) type Placeholders = Vec<(&'static str, String)>;
 
 /// Writes a project with everything that the events name; gives the access tokens of a user with a password and of one without.
-async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
+pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
     let project = ProjectId::parse(id).unwrap();
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());
     let keys = Keys { project_id: project.clone(), client, server, admin };
@@ -355,28 +246,4 @@ async fn write_authorization(app: &TestApp, project: &ProjectId) {
         expires_at: after(app.now(), authorization::LIFE),
     };
     app.app.store.begin_authorization(&format!("{CODE}.{project}").into(), &authorization).await.unwrap();
-}
-
-/// Every event of an operation: the operation's name, and the event's.
-pub(crate) fn events() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
-    let areas = std::fs::read_dir(root).unwrap().map(|area| area.unwrap().path()).filter(|area| !area.ends_with("workers"));
-    let files = areas.flat_map(|area| std::fs::read_dir(area).unwrap().map(|file| file.unwrap().path()));
-    let names = |file: PathBuf| {
-        let (area, event) = (file.parent().unwrap().file_name().unwrap(), file.file_stem().unwrap());
-        (format!("{}-{}", area.display(), event.display()), format!("{}/{}", area.display(), event.display()))
-    };
-    let mut events: Vec<(String, String)> = files.map(names).collect();
-    events.sort();
-    events
-}
-
-#[tokio::test]
-async fn every_event_of_an_operation_succeeds() {
-    let all = infra::operations::all();
-    for (name, event) in events() {
-        let answer = World::new(Limits::standard()).await.send(&event).await;
-        let expected = all.iter().find(|operation| operation.route.name == name).map_or(405, success);
-        assert_eq!(answer.status(), expected, "{name}: {}", answer.text());
-    }
 }

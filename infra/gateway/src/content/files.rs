@@ -1,0 +1,24 @@
+//! All files of a site together.
+
+use model::content::Content;
+
+use super::links::Links;
+use super::source::{PublishError, Source};
+use super::{apps, posts, site};
+
+/// The files of a site.
+pub(super) struct Files {
+    pub(super) site: Source,
+    pub(super) apps: Option<Source>,
+    /// In the order of their names.
+    pub(super) posts: Vec<Source>,
+}
+
+pub(super) fn parse(files: &Files, site_url: Option<&str>) -> Result<Content, PublishError> {
+    let links = Links::of(site_url)?;
+    Ok(Content {
+        site: site::parse(&files.site, &links)?,
+        apps: files.apps.as_ref().map(|source| apps::parse(source, &links)).transpose()?.unwrap_or_default(),
+        blog_posts: posts::parse_all(&files.posts, &links)?,
+    })
+}

@@ -1,0 +1,105 @@
+//! The HTTP connector, which hands requests to the engine.
+
+use std::sync::{Arc, OnceLock};
+
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_types::body::SdkBody;
+use dynoxide::Database;
+use tokio::sync::Notify;
+
+use super::calls::{reads, touches_outbox, trails_of};
+use super::dispatch::dispatch;
+use super::observe::{Fault, Observe};
+use super::trails::Trails;
+use crate::commits::Commits;
+
+#[derive(Clone)]
+pub(super) struct Connector {
+    pub(super) database: Database,
+    pub(super) outbox_changed: Arc<Notify>,
+    pub(super) trails: Arc<Trails>,
+    pub(super) commits: Arc<OnceLock<Commits>>,
+    pub(super) observer: Option<Arc<dyn Observe>>,
+}
+
+impl std::fmt::Debug for Connector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Connector")
+    }
+}
+
+impl HttpConnector for Connector {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let connector = self.clone();
+        HttpConnectorFuture::new(async move {
+            let target = request.headers().get("x-amz-target").unwrap_or_default();
+            let operation = target.rsplit('.').next().unwrap_or_default().to_owned();
+            let mut body = request.body().bytes().unwrap_or_default().to_vec();
+            let fault = connector.observer.as_ref().and_then(|observer| observer.before(&operation, &body));
+            match &fault {
+                Some(Fault::Refused { status, body }) => return response(*status, body.clone()),
+                Some(Fault::NotMade) => return Err(broken()),
+                Some(Fault::AnswerLost) | None => {}
+            }
+            if let Some(pace) = connector.observer.as_ref().and_then(|observer| observer.pace()) {
+                tokio::time::sleep(pace).await;
+                body = asking_for_capacity(&body)?;
+            }
+            let sent = body.clone();
+            let (reads, touches_outbox) = (reads(&operation), touches_outbox(&operation, &body));
+            let trails = trails_of(&operation, &body);
+            let database = connector.database.clone();
+            let loses_answers = connector.observer.is_some();
+            let result = if reads {
+                dispatch(&database, &operation, &body, loses_answers)
+            } else {
+                let task = tokio::task::spawn_blocking({
+                    let operation = operation.clone();
+                    move || dispatch(&database, &operation, &body, loses_answers)
+                });
+                let result = task.await.map_err(|error| ConnectorError::other(error.into(), None))?;
+                if let (Some(commits), Ok(_)) = (connector.commits.get(), &result) {
+                    // Nobody knows then whether the write will be there.
+                    commits.flush().await.map_err(|error| ConnectorError::io(error.into()))?;
+                }
+                result
+            };
+            if touches_outbox && result.is_ok() {
+                connector.outbox_changed.notify_one();
+            }
+            if result.is_ok() {
+                connector.trails.add(trails);
+            }
+            match result {
+                _ if fault.is_some() => Err(broken()),
+                Ok(body) => {
+                    if let Some(observer) = &connector.observer {
+                        observer.after(&operation, &sent, &body);
+                    }
+                    response(200, body)
+                }
+                Err(error) => response(error.status_code(), error.to_json()),
+            }
+        })
+    }
+}
+
+fn asking_for_capacity(body: &[u8]) -> Result<Vec<u8>, ConnectorError> {
+    let other = |error: serde_json::Error| ConnectorError::other(Box::new(error), None);
+    let mut request: serde_json::Value = serde_json::from_slice(body).map_err(other)?;
+    request["ReturnConsumedCapacity"] = "TOTAL".into();
+    serde_json::to_vec(&request).map_err(other)
+}
+
+fn broken() -> ConnectorError {
+    ConnectorError::io(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into())
+}
+
+fn response(status: u16, body: String) -> Result<HttpResponse, ConnectorError> {
+    let status = status.try_into().map_err(|error| ConnectorError::other(Box::new(error), None))?;
+    let mut response = HttpResponse::new(status, SdkBody::from(body));
+    response.headers_mut().insert("content-type", "application/x-amz-json-1.0");
+    Ok(response)
+}

@@ -1,0 +1,53 @@
+//! Adds a line to the lists that name every operation of an area.
+
+use anyhow::Context as _;
+
+/// Adds the declaration of a module in alphabetical order.
+pub(super) fn with_module(source: &str, declaration: &str) -> String {
+    let mut lines: Vec<&str> = source.lines().collect();
+    let name = module(declaration);
+    let declared = |line: &&str| module(line).is_some();
+    let after = lines.iter().position(|line| module(line) > name && declared(line));
+    match after.or_else(|| lines.iter().rposition(|line| declared(&line)).map(|last| last + 1)) {
+        Some(place) => lines.insert(place, declaration),
+        None => {
+            let place = lines.iter().position(|line| !line.starts_with("//!") && !line.is_empty()).unwrap_or(lines.len());
+            lines.splice(place..place, [declaration, ""]);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The name in `pub mod name;`.
+fn module(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub ")).unwrap_or(line);
+    line.strip_prefix("mod ")?.strip_suffix(';')
+}
+
+/// Adds an operation at the end of the list of its area.
+pub(super) fn with_operation(library: &str, module: &str) -> anyhow::Result<String> {
+    let start = library.find("pub fn operations(").context("there is no `pub fn operations`")?;
+    let end = start + library[start..].find("\n}").context("`operations` does not end")? + 1;
+    Ok(format!("{}    register.operation({module}::ROUTE, {module}::handle);\n{}", &library[..end], &library[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_is_declared_in_the_order_of_the_alphabet() {
+        let source = "//! Some.\n\nmod a;\npub(crate) mod c;\n\nuse x;\n";
+        assert_eq!(with_module(source, "pub mod b;"), "//! Some.\n\nmod a;\npub mod b;\npub(crate) mod c;\n\nuse x;\n");
+        assert_eq!(with_module(source, "mod d;"), "//! Some.\n\nmod a;\npub(crate) mod c;\nmod d;\n\nuse x;\n");
+        assert_eq!(with_module("//! Some.\n\nuse x;\n", "mod d;"), "//! Some.\n\nmod d;\n\nuse x;\n");
+    }
+
+    #[test]
+    fn an_operation_comes_last_in_the_list_of_its_area_alone() {
+        let library = "pub fn operations(r: &mut R) {\n    register.operation(a::ROUTE, a::handle);\n}\n\npub fn all() {\n}\n";
+        let added = "a::handle);\n    register.operation(b::ROUTE, b::handle);\n}\n\npub fn all() {\n}\n";
+        assert!(with_operation(library, "b").unwrap().ends_with(added));
+        assert!(with_operation("fn nothing() {}\n", "b").is_err());
+    }
+}

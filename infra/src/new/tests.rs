@@ -1,0 +1,93 @@
+//! Operations that may not be made, and what the files of those that may say.
+
+use super::*;
+use crate::operations;
+use crate::workspace::root;
+
+fn asked([area, name, method, path]: [&str; 4]) -> anyhow::Result<NewOperation> {
+    let [area, name, method, path] = [area, name, method, path].map(str::to_owned);
+    NewOperation::of(Asked { area, name, method, path, summary: None }, &root(), &operations::all())
+}
+
+/// The texts of the files that come with an operation.
+fn texts(of: [&str; 4]) -> [String; 4] {
+    texts::all(&asked(of).unwrap()).unwrap()
+}
+
+#[test]
+fn what_cannot_be_an_operation_is_refused_with_the_reason() {
+    let path = "/api/v1/notes";
+    for (of, reason) in [
+        (["notes", "note-list", "GET", path], "there is no area \"notes\": the areas are auth, content,"),
+        (["workers", "note-list", "GET", path], "there is no area"),
+        (["../users", "note-list", "GET", path], "there is no area"),
+        (["users", "NoteList", "GET", path], "lower-case words with dashes"),
+        (["users", "note_list", "GET", path], "lower-case words with dashes"),
+        (["users", "note--list", "GET", path], "lower-case words with dashes"),
+        (["users", "2-notes", "GET", path], "lower-case words with dashes"),
+        (["users", "", "GET", path], "lower-case words with dashes"),
+        (["users", "users-note-list", "GET", path], "without its area: \"note-list\""),
+        (["users", "type", "GET", path], "a keyword of Rust"),
+        (["users", "a-list-of-everything-that-anybody-ever-noted", "GET", path], "at most 43"),
+        (["users", "note-list", "HEAD", path], "the method must be"),
+        (["users", "note-list", "GET", "/notes"], "must begin with /api/v1/ or /api/"),
+        (["users", "note-list", "GET", "/api/latest/notes"], "another name of /api/v1/"),
+        (["users", "note-list", "GET", "/api/v1/notes/"], "\"\" in"),
+        (["users", "note-list", "GET", "/api/v1/notes?all"], "must be lower-case letters"),
+        (["users", "note-list", "GET", "/api/v1/{note"], "must be lower-case letters"),
+        (["users", "note-list", "GET", "/api/v1/{note-id}"], "a parameter must have a name"),
+        (["users", "note-list", "GET", "/api/v1/{type}"], "a parameter must have a name"),
+        (["users", "note-list", "GET", "/api/v1/{id}/{id}"], "twice"),
+        (["users", "note-list", "POST", "/api/v1/{text}"], "cannot be a parameter"),
+        (["users", "me-read", "GET", path], "there is an operation users-me-read: GET /api/v1/users/me"),
+        (["users", "note-list", "GET", "/api/v1/users/{id}"], "is the route of users-user-read"),
+        (["content", "add-app", "POST", path], "GET operations without path parameters only"),
+        (["content", "get-note", "GET", "/api/v1/notes/{id}"], "GET operations without path parameters only"),
+    ] {
+        let error = asked(of).unwrap_err().to_string();
+        assert!(error.contains(reason), "{of:?}: {error}");
+    }
+}
+
+#[test]
+fn what_another_file_has_is_not_written_over() {
+    // A folder of the area's rules, and a test of other operations.
+    for name in ["accounts", "restricted"] {
+        let error = asked(["users", name, "GET", "/api/v1/notes"]).unwrap().files(&root()).unwrap_err();
+        assert!(error.to_string().contains("exists: choose another name"), "{error}");
+    }
+}
+
+#[test]
+fn an_operation_has_the_parameters_of_its_path_and_a_body_where_its_method_has_one() {
+    let [operation, lambda, event, test] = texts(["teams", "note-update", "patch", "/api/v1/teams/{team_id}/notes/{note_id}"]);
+    for part in [
+        "//! `PATCH /api/v1/teams/{team_id}/notes/{note_id}`: note update.\n",
+        "Route::patch(\"teams-note-update\", \"/api/v1/teams/{team_id}/notes/{note_id}\").summary(\"Note update\")",
+        ".writes_nothing();",
+        "/// Id of the note.\n    note_id: String,",
+        "Input { body, path, .. }: Input<NoteUpdateBody, Nothing, NoteUpdatePath>",
+        "team_id: path.team_id,\n        note_id: path.note_id,\n        text: body.text,",
+    ] {
+        assert!(operation.contains(part), "{part} is not in\n{operation}");
+    }
+    assert!(lambda.contains("use teams_functions::note_update::{ROUTE, handle};") && lambda.lines().count() == 7, "{lambda}");
+    let event: serde_json::Value = serde_json::from_str(&event).unwrap();
+    assert_eq!(event["routeKey"], "PATCH /api/{version}/teams/{team_id}/notes/{note_id}");
+    assert_eq!(event["rawPath"], "/api/v1/teams/8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d/notes/some-note-id");
+    assert_eq!(event["pathParameters"]["note_id"], "some-note-id");
+    assert_eq!(event["headers"]["content-length"], event["body"].as_str().unwrap().len().to_string());
+    assert!(test.contains("\"note_id\": \"some-note-id\"") && test.contains("INSUFFICIENT_ACCESS_TYPE"), "{test}");
+}
+
+#[test]
+fn an_operation_without_parameters_reads_nothing_of_the_request() {
+    let [operation, _, event, _] = texts(["edge", "tell-time", "GET", "/api/time"]);
+    assert!(operation.contains("handle(access: Access<Server>, _: Input)") && !operation.contains("Deserr"), "{operation}");
+    assert!(!operation.contains("writes_nothing"), "a GET needs no reason for leaving no trail");
+    let event: serde_json::Value = serde_json::from_str(&event).unwrap();
+    assert!(event["body"].is_null() && event["pathParameters"].is_null());
+    let [operation, _, event, _] = texts(["content", "count-apps", "GET", "/api/v1/app-count"]);
+    assert!(operation.contains(".content()") && !operation.contains("Access<"), "{operation}");
+    assert!(!event.contains("x-service-"), "{event}");
+}

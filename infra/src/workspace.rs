@@ -1,0 +1,9 @@
+//! Where the files are.
+
+use std::path::{Path, PathBuf};
+
+/// The root of the workspace that this was built from.
+pub fn root() -> PathBuf {
+    let infra = Path::new(env!("CARGO_MANIFEST_DIR"));
+    infra.parent().unwrap_or(infra).to_owned()
+}

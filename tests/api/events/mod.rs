@@ -1,0 +1,143 @@
+//! Every event file, through the real handlers: what API Gateway sends is what an operation understands.
+//!
+//! The world that the events speak of is set up first: their project and keys, the user `ada@example.com`, the code, the refresh token
+//! and the mail that they name. Then each must succeed.
+
+mod furnish;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::body::Body;
+use infra::Operation;
+use jiff::SignedDuration;
+use model::limit::Limits;
+use support::{Answer, Snapshot, TestApp};
+use tokio::sync::OnceCell;
+
+pub(crate) use self::furnish::{CODE, KEY, PROJECT, TWIN, picture};
+use self::furnish::{LINK, Placeholders, TWIN_KEY, TWIN_LINK, furnish};
+
+/// The service with everything that the events name.
+pub(crate) struct World {
+    pub(crate) app: Arc<TestApp>,
+    placeholders: Placeholders,
+}
+
+/// A world as it was made once, as making it takes longer than most of what is done in it.
+struct Furnished {
+    snapshot: Snapshot,
+    placeholders: Placeholders,
+}
+
+impl Furnished {
+    async fn begin(&self, limits: Limits) -> World {
+        World { app: Arc::new(TestApp::start_from(&self.snapshot, limits).await), placeholders: self.placeholders.clone() }
+    }
+}
+
+impl World {
+    pub(crate) async fn new(limits: Limits) -> Self {
+        static FURNISHED: OnceCell<Furnished> = OnceCell::const_new();
+        let furnished = FURNISHED.get_or_init(async || Self::at(Limits::off(), SignedDuration::ZERO).await.kept("world")).await;
+        furnished.begin(limits).await
+    }
+
+    /// The same some time after the beginning of tests.
+    pub(crate) async fn at(limits: Limits, after_start: SignedDuration) -> Self {
+        let app = TestApp::start_with(limits).await;
+        app.advance(after_start);
+        app.publish(&gateway::content::sample(Some("https://site.example"))).await;
+        let placeholders = furnish(&app, PROJECT, KEY).await;
+        Self { app: Arc::new(app), placeholders }
+    }
+
+    /// A world with another project beside the events' own, which has the same of everything: users, addresses, codes, teams. Only its
+    /// id, its keys and its access tokens are its own.
+    pub(crate) async fn with_twin() -> (Self, Self) {
+        static FURNISHED: OnceCell<(Furnished, Placeholders)> = OnceCell::const_new();
+        let make = async || {
+            let world = Self::new(Limits::off()).await;
+            let placeholders = furnish(&world.app, TWIN, TWIN_KEY).await;
+            let own = [(PROJECT, TWIN.to_owned()), (KEY, TWIN_KEY.to_owned()), (LINK, format!("code={TWIN_LINK}"))];
+            (world.kept("worlds"), own.into_iter().chain(placeholders).collect())
+        };
+        let (furnished, placeholders) = FURNISHED.get_or_init(make).await;
+        let world = furnished.begin(Limits::off()).await;
+        let twin = Self { app: Arc::clone(&world.app), placeholders: placeholders.clone() };
+        (world, twin)
+    }
+
+    /// This world for others to begin as.
+    fn kept(self, name: &str) -> Furnished {
+        // No id that it gave is given again.
+        Furnished { snapshot: self.app.snapshot(name, 2), placeholders: self.placeholders }
+    }
+
+    /// Sends the event of this name, as in `auth/password-sign-in`.
+    pub(crate) async fn send(&self, name: &str) -> Answer {
+        Answer::read(self.app.answer(self.request(name)).await).await
+    }
+
+    /// An event as API Gateway sends it.
+    pub(crate) fn event(&self, name: &str) -> String {
+        self.placeholders.iter().fold(text(name), |text, (placeholder, value)| text.replace(placeholder, value))
+    }
+
+    /// The request that an event is.
+    pub(crate) fn request(&self, name: &str) -> http::Request<Body> {
+        let event = self.event(name);
+        let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (parts, body) = request.into_parts();
+        let mut request = http::Request::new(Body::from(body.to_vec()));
+        *request.method_mut() = parts.method;
+        // As over HTTP, where a request line has no host.
+        *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
+        *request.headers_mut() = parts.headers;
+        request
+    }
+}
+
+/// The file of an event.
+fn text(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/{name}.json"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The name of an operation's event.
+pub(crate) fn name(operation: &Operation) -> String {
+    format!("{}/{}", operation.area(), operation.short_name())
+}
+
+/// The status of an event's answer.
+pub(crate) fn success(operation: &Operation) -> u16 {
+    match operation.route.name {
+        // The provider denied access, and the app is told.
+        "auth-oauth-callback" | "auth-oauth-callback-form" => 303,
+        _ => operation.description.status.unwrap_or(200),
+    }
+}
+
+/// Every event of an operation: the operation's name, and the event's.
+pub(crate) fn events() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
+    let areas = std::fs::read_dir(root).unwrap().map(|area| area.unwrap().path()).filter(|area| !area.ends_with("workers"));
+    let files = areas.flat_map(|area| std::fs::read_dir(area).unwrap().map(|file| file.unwrap().path()));
+    let names = |file: PathBuf| {
+        let (area, event) = (file.parent().unwrap().file_name().unwrap(), file.file_stem().unwrap());
+        (format!("{}-{}", area.display(), event.display()), format!("{}/{}", area.display(), event.display()))
+    };
+    let mut events: Vec<(String, String)> = files.map(names).collect();
+    events.sort();
+    events
+}
+
+#[tokio::test]
+async fn every_event_of_an_operation_succeeds() {
+    let all = infra::operations::all();
+    for (name, event) in events() {
+        let answer = World::new(Limits::standard()).await.send(&event).await;
+        let expected = all.iter().find(|operation| operation.route.name == name).map_or(405, success);
+        assert_eq!(answer.status(), expected, "{name}: {}", answer.text());
+    }
+}

@@ -1,0 +1,114 @@
+//! Where clients get by what they hear: each run of a request is made once, and kept.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex};
+
+use settings::Settings;
+use wire::clock::Clock;
+
+use crate::call::{Call, digest};
+use crate::service::{Answer, Reply, Run, Service, Task};
+
+/// Runs the tasks of clients.
+pub(crate) struct Services {
+    settings: Settings,
+    clock: Clock,
+    idle: Mutex<Vec<Service>>,
+    /// By the client and what it heard.
+    known: Mutex<HashMap<u64, Arc<Local>>>,
+    /// By what the run became.
+    same: Mutex<HashMap<u64, Arc<Local>>>,
+}
+
+/// Where a client is.
+pub(crate) struct Local {
+    /// Which of its tasks it is at, or how many there are.
+    pub(crate) at: usize,
+    pub(crate) heard: Vec<(usize, Reply)>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) pending: Vec<usize>,
+    pub(crate) answers: Vec<Answer>,
+    digest: u64,
+}
+
+impl Services {
+    pub(crate) fn new(settings: Settings, clock: Clock) -> Self {
+        Self { settings, clock, idle: Mutex::default(), known: Mutex::default(), same: Mutex::default() }
+    }
+
+    /// How many runs it took.
+    pub(crate) fn runs(&self) -> usize {
+        self.known.lock().unwrap().len()
+    }
+
+    fn run(&self, task: &Task, seed: u64, heard: &[(usize, Reply)]) -> Run {
+        let idle = self.idle.lock().unwrap().pop();
+        let service = idle.unwrap_or_else(|| Service::new(self.settings.clone(), self.clock.clone()));
+        let run = service.run(task, seed, heard);
+        self.idle.lock().unwrap().push(service);
+        run
+    }
+
+    /// Where a client gets that has heard this in the task that it is at.
+    pub(crate) fn local(&self, client: usize, tasks: &[Task], before: Option<&Local>, at: usize, heard: Vec<(usize, Reply)>) -> Arc<Local> {
+        let mut answers = before.map(|before| before.answers.clone()).unwrap_or_default();
+        let id = digest(&(client, at, &heard, answers.iter().map(|answer| (answer.status, &answer.code)).collect::<Vec<_>>()));
+        if let Some(local) = self.known.lock().unwrap().get(&id) {
+            return Arc::clone(local);
+        }
+        let Some(task) = tasks.get(at) else {
+            return self.kept(id, Local { at, heard, calls: Vec::new(), pending: Vec::new(), answers, digest: id });
+        };
+        let seed = u64::try_from(client * 16 + at + 1).unwrap();
+        let Run { calls, pending, answer, drawn } = self.run(task, seed, &heard);
+        if let Some(before) = before.filter(|before| before.at == at) {
+            assert_eq!(calls.get(..before.calls.len()), Some(&before.calls[..]), "the same answers led to other calls");
+        }
+        if let Some(answer) = answer {
+            answers.push(answer);
+            let ended = Local { at, heard: Vec::new(), calls: Vec::new(), pending: Vec::new(), answers, digest: 0 };
+            let next = self.local(client, tasks, Some(&ended), at + 1, Vec::new());
+            self.known.lock().unwrap().insert(id, Arc::clone(&next));
+            return next;
+        }
+        assert!(!pending.is_empty(), "a request waits for nothing");
+        let mut had: Vec<_> = heard.iter().map(|(call, reply)| digest(&(&calls[*call], reply))).collect();
+        had.sort_unstable();
+        let mut waits: Vec<_> = pending.iter().map(|call| digest(&calls[*call])).collect();
+        waits.sort_unstable();
+        let said: Vec<_> = answers.iter().map(|answer| (answer.status, answer.code.clone())).collect();
+        let digest = digest(&(client, at, had, waits, said, drawn));
+        self.kept(id, Local { at, heard, calls, pending, answers, digest })
+    }
+
+    /// Requests that got the same answers in another order, and wait for the same calls, go on alike: the first of them stands for all.
+    fn kept(&self, id: u64, local: Local) -> Arc<Local> {
+        let local = Arc::clone(self.same.lock().unwrap().entry(local.digest).or_insert_with(|| Arc::new(local)));
+        self.known.lock().unwrap().insert(id, Arc::clone(&local));
+        local
+    }
+}
+
+/// A place, equal to those with the same digest.
+#[derive(Clone)]
+pub(crate) struct Place(pub(crate) Arc<Local>);
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.digest == other.0.digest
+    }
+}
+
+impl Hash for Place {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.digest.hash(state);
+    }
+}
+
+impl Place {
+    /// What the client was told last, once it has done all.
+    pub(crate) fn told(&self, tasks: usize) -> Option<&Answer> {
+        if self.0.at == tasks { self.0.answers.last() } else { None }
+    }
+}
