@@ -30,6 +30,19 @@ use crate::oauth::tokens::Tokens;
 use crate::sign_in::second_factor;
 use crate::sign_in::tokens::NewSession;
 
+/// What stood in the way of a redemption.
+fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Error> {
+    Ok(Some(match outcome {
+        Ok(Outcome::Done) => return Ok(None),
+        Ok(Outcome::Changed) => Failed::Changed,
+        Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
+        Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Failed::Redeemed,
+        Err(store::Error::Conflict(_)) => Failed::For(KnownError::InvalidAuthorizationCode),
+        Err(error) => return Err(error.into()),
+    }))
+}
+
 /// How often a redemption looks again when its user changed under it.
 const ROUNDS: u32 = 3;
 
@@ -166,16 +179,7 @@ impl Redemption {
             Some(_) => app.store.change_account(id, row, &after, writes).await,
             None => app.store.transact(writes).await.map(|()| Outcome::Done),
         };
-        let failed = match outcome {
-            Ok(Outcome::Done) => return Ok((after, Ok(next))),
-            Ok(Outcome::Changed) => Failed::Changed,
-            Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
-            Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
-            Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Failed::Redeemed,
-            Err(store::Error::Conflict(_)) => Failed::For(KnownError::InvalidAuthorizationCode),
-            Err(error) => return Err(error.into()),
-        };
-        Ok((after, Err(failed)))
+        Ok((after, failed(outcome)?.map_or(Ok(next), Err)))
     }
 
     /// Whether whoever shows the code began the flow.

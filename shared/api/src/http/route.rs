@@ -1,11 +1,12 @@
 //! The route of an operation: the only place that has its method and path. Everything else is derived from it.
 
-use axum::routing::MethodFilter;
 use errors::{ErrorCode, KnownError};
 use model::document::DocumentKind;
 use model::limit::Limit;
 use store::content;
 use wire::problem::Problems;
+
+use crate::http::verb::Verb;
 
 /// Memory of a function that hashes no passwords, in MB.
 pub const MEMORY: u16 = 256;
@@ -54,17 +55,6 @@ pub struct Route {
     pub is_open_to_restricted: bool,
     /// Patterns of the partition keys that its function may use (`dynamodb:LeadingKeys`); none: those of everything but the public content.
     pub partitions: &'static [&'static str],
-}
-
-/// The methods that operations have. HEAD comes with GET, OPTIONS with every path. Not `http::Method`: a [`Route`] is a constant that
-/// every request carries, and a method of that crate is no `Copy`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
-    Get,
-    Post,
-    Put,
-    Patch,
-    Delete,
 }
 
 /// Which of the two interfaces an operation belongs to.
@@ -116,28 +106,6 @@ pub enum TableAction {
     PutItem,
     Query,
     UpdateItem,
-}
-
-impl Verb {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
-    }
-
-    pub fn filter(self) -> MethodFilter {
-        match self {
-            Self::Get => MethodFilter::GET,
-            Self::Post => MethodFilter::POST,
-            Self::Put => MethodFilter::PUT,
-            Self::Patch => MethodFilter::PATCH,
-            Self::Delete => MethodFilter::DELETE,
-        }
-    }
 }
 
 impl Route {
