@@ -11,7 +11,7 @@ use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
 use errors::{Error, ErrorCode};
 use flows::App;
-use flows::email::code::reset;
+use flows::email::code::CodeEmail;
 use flows::email::notice::NOT_ME_PATH;
 use flows::limits::by_secret;
 use model::code::Code;
@@ -110,7 +110,8 @@ impl Undo<'_> {
         let Some(page) = config.handler_page("password-reset").filter(|_| config.credential_enabled) else {
             return Ok((WayBack::AsUsual, writes));
         };
-        writes.extend(reset(self.app, &self.project.id, user, email, &page, self.app.clock.now())?);
+        let reset = CodeEmail { app: self.app, project: &self.project.id, callback: &page, now: self.app.clock.now() };
+        writes.extend(reset.reset(user, email)?);
         Ok((WayBack::Emailed, writes))
     }
 

@@ -7,7 +7,7 @@ use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::admit;
 use flows::bot_challenge::Check;
-use flows::email::code;
+use flows::email::code::CodeEmail;
 use flows::limits::recipient;
 use flows::{App, guarded_body};
 use model::bot_challenge::Guarded;
@@ -83,7 +83,8 @@ pub async fn handle(
         used: false,
     };
     let recipient = recipient(&access, &stored.email).await?;
-    let (code, writes) = code::writes(&app, project, recipient, &stored, Builtin::SignIn, &body.callback_url, now)?;
+    let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
+    let (code, writes) = email.writes(recipient, &stored, Builtin::SignIn)?;
     admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(Sent { nonce: code.nonce() }))
 }

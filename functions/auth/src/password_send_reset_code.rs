@@ -9,7 +9,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use flows::email::code;
+use flows::email::code::CodeEmail;
 use flows::limits::recipient;
 use jiff::Timestamp;
 use model::code::{Purpose, StoredCode};
@@ -61,10 +61,11 @@ pub async fn handle(
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
     let stored = stored(body.email, user_id, epoch, now);
     let recipient = recipient(&access, &stored.email).await?;
+    let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let writes = if exists {
-        code::writes(&app, project, recipient, &stored, Builtin::ResetPassword, &body.callback_url, now)?.1
+        email.writes(recipient, &stored, Builtin::ResetPassword)?.1
     } else {
-        code::decoys(&app, project, recipient, &stored, Builtin::ResetPassword, &body.callback_url, now)?
+        email.decoys(recipient, &stored, Builtin::ResetPassword)?
     };
     app.store.transact(writes).await?;
     Ok(Json(MaybeSent { success: "maybe, only if user with e-mail exists" }))

@@ -8,7 +8,7 @@ use crypto::password::Password;
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::admit;
 use flows::bot_challenge::Check;
-use flows::email::code;
+use flows::email::code::CodeEmail;
 use flows::limits::recipient;
 use flows::{App, guarded_body};
 use model::bot_challenge::Guarded;
@@ -83,7 +83,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     let session = NewSession::start(&app, &access.project, &user, &access.place, vec![Amr::Pwd]);
     writes.extend(session.writes(&access.project)?);
     if let (Some(callback), Some(channel)) = (&body.verification_callback_url, user.primary()) {
-        writes.extend(code::verification(&app, &access.project.id, recipient?, &user, channel, callback, now)?);
+        let email = CodeEmail { app: &app, project: &access.project.id, callback, now };
+        writes.extend(email.verification(recipient?, &user, channel)?);
     }
     match admitted.beside(app.store.transact(writes)).await {
         Ok(()) => {
