@@ -4,10 +4,8 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
-use axum::extract::State;
 use deserr::Deserr;
 use errors::Error;
-use flows::App;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
@@ -30,9 +28,8 @@ pub struct ProviderOfUser {
 }
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { body, path, .. }: Input<TokenScope, Nothing, ProviderOfUser>,
 ) -> Result<Json<ProviderAccessToken>, Error> {
-    access_token(&app, &access, path.user_id, &path.provider_id, None, body.scope.as_deref()).await.map(Json)
+    access_token(&access, path.user_id, &path.provider_id, None, body.scope.as_deref()).await.map(Json)
 }

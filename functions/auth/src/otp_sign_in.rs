@@ -87,7 +87,7 @@ pub async fn handle(
         if round > 0 {
             account = Account::of(&app, project, &stored).await?;
         }
-        redeemed(sign_in(&app, &access, &body.code, &stored, &account).await).map(Json)
+        redeemed(sign_in(&access, &body.code, &stored, &account).await).map(Json)
     })
 }
 
@@ -114,7 +114,7 @@ impl Account {
     }
 }
 
-async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &StoredCode, account: &Account) -> Result<SignedInOrUp, Error> {
+async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, account: &Account) -> Result<SignedInOrUp, Error> {
     let project = &access.project.id;
     // A code that was sent to an account signs nobody up when the account, or its address, is gone.
     if account.claim.is_none() && stored.user_id.is_some() {
@@ -124,30 +124,30 @@ async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &Store
     let is_new_user = account.claim.is_none();
     let mut writes = vec![code::redeem(project, Purpose::SignIn, code)];
     let (user, before) = match &account.claim {
-        None => (sign_up(app, access, stored, &mut writes)?, None),
+        None => (sign_up(access, stored, &mut writes)?, None),
         Some(_) => {
             let row = account.row.as_ref().ok_or(KnownError::UserNotFound)?;
-            (proved(app, access, stored, row, &mut writes)?, Some(row))
+            (proved(access, stored, row, &mut writes)?, Some(row))
         }
     };
-    if let Some((attempt, required)) = second_factor::required(app, &access.project, &user, is_new_user, Amr::Otp)? {
+    if let Some((attempt, required)) = second_factor::required(&access.app, &access.project, &user, is_new_user, Amr::Otp)? {
         writes.push(attempt);
-        write(app, project, before, &user, writes).await?;
+        write(&access.app, project, before, &user, writes).await?;
         return Err(required.into());
     }
-    let session = NewSession::start(app, &access.project, &user, &access.place, vec![Amr::Otp]);
+    let session = NewSession::start(&access.app, &access.project, &user, &access.place, vec![Amr::Otp]);
     writes.extend(session.writes(&access.project)?);
-    writes.extend(notice::write(app, &access.project, &user, &access.place).await?);
-    write(app, project, before, &user, writes).await?;
+    writes.extend(notice::write(&access.app, &access.project, &user, &access.place).await?);
+    write(&access.app, project, before, &user, writes).await?;
     let was_anonymous = access.user.as_ref().is_some_and(|current| current.row.user.is_anonymous && current.row.user.id == user.id);
     if was_anonymous {
-        app.store.name_personal_team(project, &user).await;
+        access.app.store.name_personal_team(project, &user).await;
     }
-    Ok(SignedInOrUp { signed_in: session.signed_in(app, &access.project, &user), is_new_user })
+    Ok(SignedInOrUp { signed_in: session.signed_in(&access.app, &access.project, &user), is_new_user })
 }
 
 /// The user of an account as the proof of its address by a code leaves it.
-fn proved(app: &App, access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &mut Vec<Write>) -> Result<User, Error> {
+fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &mut Vec<Write>) -> Result<User, Error> {
     // A code that was sent to somebody's account is for no other.
     let is_for = stored.user_id.is_none_or(|user| user == row.user.id);
     if !is_for || !stored.is_of_epoch(&row.user) {
@@ -155,15 +155,15 @@ fn proved(app: &App, access: &Access<Client>, stored: &StoredCode, row: &UserRow
     }
     let mut user = row.user.clone();
     let prover = access.prover(&user);
-    let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
+    let proof = user.prove(&stored.email, prover, access.app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
     if user.otp_refused {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }
     user.use_email_codes();
     user.forget_wrong_passwords();
-    user.note_verified(&row.user, app.clock.now());
+    user.note_verified(&row.user, access.app.clock.now());
     if proof == Proof::First {
-        writes.extend(account_claimed(app, &access.project.id, &user, app.clock.now())?);
+        writes.extend(account_claimed(&access.app, &access.project.id, &user, access.app.clock.now())?);
     }
     Ok(user)
 }
@@ -181,11 +181,11 @@ async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &
     }
 }
 
-fn sign_up(app: &App, access: &Access<Client>, stored: &StoredCode, writes: &mut Vec<Write>) -> Result<User, Error> {
-    let (mut user, version) = new_user(app, access, app.clock.now());
+fn sign_up(access: &Access<Client>, stored: &StoredCode, writes: &mut Vec<Write>) -> Result<User, Error> {
+    let (mut user, version) = new_user(access, access.app.clock.now());
     user.otp_enabled = true;
-    user.add_primary_email(&app.entropy, stored.email.clone(), true);
+    user.add_primary_email(&access.app.entropy, stored.email.clone(), true);
     admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
-    writes.extend(account_writes(app, access, &mut user, version)?);
+    writes.extend(account_writes(access, &mut user, version)?);
     Ok(user)
 }

@@ -49,7 +49,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         return Err(ROUTE.schema_error(&Problems::one("body.email", "must not be empty")).into());
     }
     let failures = Failures::of(&app, &access.project.id, &body.email);
-    let ((), row) = futures_util::try_join!(failures.check(), find(&app, &access, &body.email))?;
+    let ((), row) = futures_util::try_join!(failures.check(), find(&access, &body.email))?;
     let open = row.as_ref().filter(|row| !row.user.is_closed_to_passwords());
     let hash = open.and_then(|row| row.user.password.as_ref());
     let verdict = app.hasher.verify(hash, &body.password, access.project.dearest_bcrypt_cost).await;
@@ -59,13 +59,13 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     let mut row = match row {
         Some(row) if verdict != Verdict::Wrong => row,
         row => {
-            wrong_password::count(&app, &access, &failures, row.as_ref().map(|row| &row.user)).await?;
+            wrong_password::count(&access, &failures, row.as_ref().map(|row| &row.user)).await?;
             return Err(KnownError::EmailPasswordMismatch.into());
         }
     };
 
     if verdict == Verdict::RightButWeak {
-        rehash(&app, &access, &mut row, &body.password).await?;
+        rehash(&access, &mut row, &body.password).await?;
     }
     let forget = (row.user.wrong_passwords > 0).then(|| user::forget_wrong_passwords(&access.project.id, row.user.id));
     if let Some((attempt, required)) = second_factor::required(&app, &access.project, &row.user, false, Amr::Pwd)? {
@@ -79,21 +79,21 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
 }
 
 /// The user who signs in with this address. Nobody is looked up as well, so that an unknown address takes as many reads.
-async fn find(app: &App, access: &Access<Client>, email: &str) -> Result<Option<UserRow>, store::Error> {
+async fn find(access: &Access<Client>, email: &str) -> Result<Option<UserRow>, store::Error> {
     let project = &access.project.id;
     let claim = match Email::parse(email) {
         Ok(email) => access.prefetched.email_claim(project, &email).await?,
         Err(_) => None,
     };
     let nobody = UserId::from(uuid::Uuid::nil());
-    app.store.user(project, claim.map_or(nobody, |claim| claim.user_id)).await
+    access.app.store.user(project, claim.map_or(nobody, |claim| claim.user_id)).await
 }
 
 /// Replaces a hash of weaker parameters. Who loses a race against another change leaves it for the next sign-in.
-async fn rehash(app: &App, access: &Access<Client>, row: &mut UserRow, password: &Password) -> Result<(), store::Error> {
-    row.user.password = Some(app.hasher.hash(&app.entropy, password.secret()).await);
+async fn rehash(access: &Access<Client>, row: &mut UserRow, password: &Password) -> Result<(), store::Error> {
+    row.user.password = Some(access.app.hasher.hash(&access.app.entropy, password.secret()).await);
     row.user.forget_wrong_passwords();
-    match app.store.write_unrecorded(user::replace(&access.project.id, &row.user, row.version)?).await {
+    match access.app.store.write_unrecorded(user::replace(&access.project.id, &row.user, row.version)?).await {
         Ok(()) | Err(store::Error::Conflict(_)) => Ok(()),
         Err(error) => Err(error),
     }

@@ -68,7 +68,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     password::check(&body.password, &access.project, [&body.email])?;
     let admitted = Check::of(&access, Guarded::SignUp).admit(body.presented()).await?;
     let now = app.clock.now();
-    let (mut user, version) = new_user(&app, &access, now);
+    let (mut user, version) = new_user(&access, now);
     user.add_primary_email(&app.entropy, body.email.clone(), false);
     admit(config, &mut user, AuthMethod::Password, &access.place)?;
     let recipient = async {
@@ -79,7 +79,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     };
     let (hash, recipient) = tokio::join!(app.hasher.hash(&app.entropy, body.password.secret()), recipient);
     user.password = Some(hash);
-    let mut writes = account_writes(&app, &access, &mut user, version)?;
+    let mut writes = account_writes(&access, &mut user, version)?;
     let session = NewSession::start(&app, &access.project, &user, &access.place, vec![Amr::Pwd]);
     writes.extend(session.writes(&access.project)?);
     if let (Some(callback), Some(channel)) = (&body.verification_callback_url, user.primary()) {

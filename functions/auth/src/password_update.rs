@@ -57,7 +57,7 @@ pub async fn handle(
     access.check_fresh()?;
     password::check(&body.new_password, &access.project, user.addresses())?;
     let proof = old_password::prove(&app, &access.project.id, user, &body.old_password);
-    let (failures, kept) = futures_util::try_join!(proof, kept_session(&app, &access, &headers, user.id))?;
+    let (failures, kept) = futures_util::try_join!(proof, kept_session(&access, &headers, user.id))?;
     let old = user.password.as_ref();
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
     change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
@@ -73,8 +73,8 @@ pub async fn handle(
 }
 
 /// The session of the refresh token in the header, if it is this user's.
-async fn kept_session(app: &App, access: &Access<Client>, headers: &HeaderMap, user: UserId) -> Result<Option<SessionId>, Error> {
+async fn kept_session(access: &Access<Client>, headers: &HeaderMap, user: UserId) -> Result<Option<SessionId>, Error> {
     let Some(token) = header(headers, "refresh-token")? else { return Ok(None) };
-    let claim = app.store.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;
+    let claim = access.app.store.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;
     Ok(claim.filter(|claim| claim.user_id == user).map(|claim| claim.session_id))
 }

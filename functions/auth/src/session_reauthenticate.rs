@@ -74,9 +74,9 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
     let proof = match (&body.password, &body.totp, &body.code) {
-        (Some(password), None, None) => by_password(&app, &access, current, password).await?,
-        (None, Some(totp), None) => by_totp(&app, &access, current, totp).await?,
-        (None, None, Some(code)) => by_code(&app, &access, current, code).await?,
+        (Some(password), None, None) => by_password(&access, current, password).await?,
+        (None, Some(totp), None) => by_totp(&access, current, totp).await?,
+        (None, None, Some(code)) => by_code(&access, current, code).await?,
         _ => {
             let problem = Problems::one("body", "must have one of password, totp and code");
             return Err(ROUTE.schema_error(&problem).into());
@@ -96,32 +96,32 @@ fn check_age(current: &CurrentUser, since: Option<Timestamp>) -> Result<(), Know
     if current.session.is_proved_by(since) { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
 }
 
-async fn by_password(app: &App, access: &Access<Client>, current: &CurrentUser, password: &Password) -> Result<Proof, Error> {
+async fn by_password(access: &Access<Client>, current: &CurrentUser, password: &Password) -> Result<Proof, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
     check_age(current, user.first_password_at)?;
-    let failures = old_password::prove(app, project, user, password).await?;
+    let failures = old_password::prove(&access.app, project, user, password).await?;
     let writes = [user::at_epoch(project, user.id, user.credential_epoch)].into_iter().chain(failures.still_allowed()).collect();
     Ok(Proof { writes, amr: Amr::Pwd, label: Label::User, used: KnownError::PasswordConfirmationMismatch })
 }
 
-async fn by_totp(app: &App, access: &Access<Client>, current: &CurrentUser, code: &str) -> Result<Proof, Error> {
+async fn by_totp(access: &Access<Client>, current: &CurrentUser, code: &str) -> Result<Proof, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
     let totp = user.totp.as_ref().ok_or(KnownError::InvalidTotpCode)?;
     check_age(current, totp.set_at)?;
-    let failures = Failures::of_second_factor(app, project, user.id);
+    let failures = Failures::of_second_factor(&access.app, project, user.id);
     failures.look().await?;
-    let Some(step) = totp.check(&app.sealer, project, user.id, code.trim(), app.clock.now())? else {
+    let Some(step) = totp.check(&access.app.sealer, project, user.id, code.trim(), access.app.clock.now())? else {
         failures.count().await?;
-        app.store.record_failure(Some(user.id), Event::ProofFailed).await?;
+        access.app.store.record_failure(Some(user.id), Event::ProofFailed).await?;
         return Err(KnownError::InvalidTotpCode.into());
     };
     let writes = [user::use_totp_step(project, user, totp, step)?].into_iter().chain(failures.still_allowed()).collect();
     Ok(Proof { writes, amr: Amr::Otp, label: Label::TotpStep, used: KnownError::InvalidTotpCode })
 }
 
-async fn by_code(app: &App, access: &Access<Client>, current: &CurrentUser, code: &Code) -> Result<Proof, Error> {
+async fn by_code(access: &Access<Client>, current: &CurrentUser, code: &Code) -> Result<Proof, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
-    let stored = app.store.try_code(project, Purpose::SignIn, code, app.clock.now()).await??;
+    let stored = access.app.store.try_code(project, Purpose::SignIn, code, access.app.clock.now()).await??;
     // A code proves an address that signs this user in, and was sent for no other account.
     let signs_in = user.channel_of(&stored.email).is_some_and(|channel| channel.signs_in() && channel.is_verified);
     if stored.user_id != Some(user.id) || !stored.is_of_epoch(user) || !signs_in {

@@ -3,9 +3,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use errors::Error;
-use flows::App;
 use jiff::Timestamp;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentLine};
@@ -33,13 +31,13 @@ pub struct DraftLine {
     sent_at_millis: Option<i64>,
 }
 
-pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<Drafts>, Error> {
+pub async fn handle(access: Access<Admin>, _: Input) -> Result<Json<Drafts>, Error> {
     let line = |line: DocumentLine| DraftLine {
         id: line.id,
         display_name: line.display_name,
         theme_id: line.theme,
         sent_at_millis: line.sent_at.map(Timestamp::as_millisecond),
     };
-    let lines = list(&app, &access, DocumentKind::Draft).await?;
+    let lines = list(&access, DocumentKind::Draft).await?;
     Ok(Json(Drafts { drafts: lines.into_iter().map(line).collect() }))
 }

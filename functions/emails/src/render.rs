@@ -85,13 +85,13 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body,
     let own_theme = html_of(body.theme_html_source, body.theme_tsx_source).map_err(own)?;
     let variables = body.variables.map_or_else(|| examples(body.template_id), |variables| variables.0);
     let template = match (body.template_id, html) {
-        (Some(id), None) => template(&app, &access, id).await?,
+        (Some(id), None) => template(&access, id).await?,
         (None, Some(html)) => MailDocument::of_source(html, app.clock.now()),
         _ => return Err(invalid("body", "must have either template_id or template_html_source")),
     };
     let theme = match own_theme {
         Some(theme) => Some(theme),
-        None => theme(&app, &access, body.theme_id.or(template.theme)).await?,
+        None => theme(&access, body.theme_id.or(template.theme)).await?,
     };
     let job = Job {
         sources: Sources {
@@ -108,15 +108,15 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body,
     }
 }
 
-async fn template(app: &App, access: &Access<Admin>, id: DocumentId) -> Result<MailDocument, Error> {
-    let [found] = documents(app, &access.project.id, [Some((DocumentKind::Template, id))]).await?;
+async fn template(access: &Access<Admin>, id: DocumentId) -> Result<MailDocument, Error> {
+    let [found] = documents(&access.app, &access.project.id, [Some((DocumentKind::Template, id))]).await?;
     found.ok_or_else(|| invalid("body.template_id", "must be the id of a template"))
 }
 
-async fn theme(app: &App, access: &Access<Admin>, theme: Option<Theme>) -> Result<Option<String>, Error> {
+async fn theme(access: &Access<Admin>, theme: Option<Theme>) -> Result<Option<String>, Error> {
     let project = &access.project;
     let Some(id) = theme.map_or(Some(project.config.email.theme()), Theme::id) else { return Ok(None) };
-    let [found] = documents(app, &project.id, [Some((DocumentKind::Theme, id.into()))]).await?;
+    let [found] = documents(&access.app, &project.id, [Some((DocumentKind::Theme, id.into()))]).await?;
     Ok(Some(found.ok_or_else(|| invalid("body.theme_id", "must be the id of a theme"))?.html))
 }
 

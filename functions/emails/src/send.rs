@@ -44,7 +44,7 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
     if body.user_ids.is_some() == body.all_users.is_some() {
         return Err(ROUTE.schema_error(&Problems::one("body", "must have either user_ids or all_users")).into());
     }
-    let (content, user_ids) = tokio::join!(Content::of(&app, &access, &body, &ROUTE), user_ids(&app, &access, &body));
+    let (content, user_ids) = tokio::join!(Content::of(&access, &body, &ROUTE), user_ids(&access, &body));
     let (content, user_ids) = (content?, user_ids?);
     let draft = content.source.draft_id.map(|draft| document::mark_sent(project, draft.into(), app.clock.now()));
     accept(&app, project, content.entry(&body), draft, &user_ids).await?;
@@ -52,13 +52,13 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
 }
 
 /// The recipients, all of whom exist.
-async fn user_ids(app: &App, access: &Access<Server>, body: &SendEmail) -> Result<Vec<UserId>, Error> {
+async fn user_ids(access: &Access<Server>, body: &SendEmail) -> Result<Vec<UserId>, Error> {
     match &body.user_ids {
         Some(ids) => {
-            check_users(app, access, ids).await?;
+            check_users(access, ids).await?;
             Ok(ids.clone())
         }
-        None => Ok(app.store.user_ids(&access.project.id).await?),
+        None => Ok(access.app.store.user_ids(&access.project.id).await?),
     }
 }
 
@@ -79,11 +79,11 @@ async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Wr
 }
 
 /// Nothing is sent to anybody when one of them does not exist.
-async fn check_users(app: &App, access: &Access<Server>, ids: &[UserId]) -> Result<(), Error> {
+async fn check_users(access: &Access<Server>, ids: &[UserId]) -> Result<(), Error> {
     let mut seen = HashSet::new();
     let distinct: Vec<UserId> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();
     for chunk in distinct.chunks(CHUNK) {
-        let mut items = app.store.get_many(chunk.iter().map(|id| user_key(&access.project.id, *id))).await?;
+        let mut items = access.app.store.get_many(chunk.iter().map(|id| user_key(&access.project.id, *id))).await?;
         let missing = chunk.iter().find(|id| items.take(&user_key(&access.project.id, **id)).is_none());
         if let Some(id) = missing {
             return Err(KnownError::UserIdDoesNotExist { user_id: id.to_string() }.into());

@@ -3,9 +3,7 @@
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode};
-use flows::App;
 use model::document::{DocumentKind, NewDocument};
 
 use crate::documents::changes::{CreatedDocument, create_from};
@@ -15,10 +13,6 @@ pub const ROUTE: Route = Route::post("emails-template-create", "/api/v1/internal
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::TooManyEmailDocuments]);
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Admin>,
-    Input { body, .. }: Input<NewDocument>,
-) -> Result<Json<CreatedDocument>, Error> {
-    create_from(&app, &access, DocumentKind::Template, body, &ROUTE).await
+pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<NewDocument>) -> Result<Json<CreatedDocument>, Error> {
+    create_from(&access, DocumentKind::Template, body, &ROUTE).await
 }

@@ -3,9 +3,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use errors::Error;
-use flows::App;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentLine};
 use serde::Serialize;
@@ -31,8 +29,8 @@ pub struct TemplateLine {
     theme_id: Option<Theme>,
 }
 
-pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<Templates>, Error> {
+pub async fn handle(access: Access<Admin>, _: Input) -> Result<Json<Templates>, Error> {
     let line = |line: DocumentLine| TemplateLine { id: line.id, display_name: line.display_name, theme_id: line.theme };
-    let lines = list(&app, &access, DocumentKind::Template).await?;
+    let lines = list(&access, DocumentKind::Template).await?;
     Ok(Json(Templates { templates: lines.into_iter().map(line).collect() }))
 }

@@ -4,9 +4,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode};
-use flows::App;
 use model::document::{DocumentKind, DocumentPatch};
 
 use crate::documents::changes::{Changed, DocumentPath, patch};
@@ -18,9 +16,8 @@ pub const ROUTE: Route = Route::patch("emails-template-update", "/api/v1/interna
     .errors(&[ErrorCode::EmailTemplateNotFound]);
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Admin>,
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<Changed>, Error> {
-    patch(&app, &access, DocumentKind::Template, path.id, &body, &ROUTE).await
+    patch(&access, DocumentKind::Template, path.id, &body, &ROUTE).await
 }

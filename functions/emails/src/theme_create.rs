@@ -23,5 +23,5 @@ pub async fn handle(
 ) -> Result<Json<CreatedDocument>, Error> {
     let document = body.into_document(DocumentId::from(app.entropy.uuid()), app.clock.now());
     let document = document.map_err(|problems| ROUTE.schema_error(&problems))?;
-    create(&app, &access, DocumentKind::Theme, document).await
+    create(&access, DocumentKind::Theme, document).await
 }

@@ -3,9 +3,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use errors::Error;
-use flows::App;
 use model::document::{DocumentKind, DocumentLine};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -27,8 +25,8 @@ pub struct ThemeLine {
     display_name: String,
 }
 
-pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<Themes>, Error> {
+pub async fn handle(access: Access<Admin>, _: Input) -> Result<Json<Themes>, Error> {
     let line = |line: DocumentLine| ThemeLine { id: line.id, display_name: line.display_name };
-    let lines = list(&app, &access, DocumentKind::Theme).await?;
+    let lines = list(&access, DocumentKind::Theme).await?;
     Ok(Json(Themes { themes: lines.into_iter().map(line).collect() }))
 }

@@ -23,5 +23,5 @@ pub async fn handle(
     Input { body, path, .. }: Input<ThemePatch, Nothing, DocumentPath>,
 ) -> Result<Json<Changed>, Error> {
     let now = app.clock.now();
-    update(&app, &access, DocumentKind::Theme, path.id, &ROUTE, |theme| body.clone().apply(theme, now)).await
+    update(&access, DocumentKind::Theme, path.id, &ROUTE, |theme| body.clone().apply(theme, now)).await
 }

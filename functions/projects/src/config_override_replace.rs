@@ -48,6 +48,6 @@ pub async fn handle(
     let mut config = Config::of(&access.project, &documents.own);
     config.clear(path.level);
     parse(&body.config_string).and_then(|values| config.merge(path.level, values)).map_err(wrong)?;
-    write(&app, access, &config, &documents).await?.map_err(wrong)?;
+    write(access, &config, &documents).await?.map_err(wrong)?;
     Ok(Json(SUCCESS))
 }

@@ -36,6 +36,6 @@ pub async fn handle(
     let documents = Documents::of(&app, &access.project.id).await?;
     let mut config = Config::of(&access.project, &documents.own);
     parse(&body.config_override_string).and_then(|values| config.merge(path.level, values)).map_err(wrong)?;
-    write(&app, access, &config, &documents).await?.map_err(wrong)?;
+    write(access, &config, &documents).await?.map_err(wrong)?;
     Ok(Json(SUCCESS))
 }

@@ -21,7 +21,7 @@ pub async fn handle(
     access: Access<Admin>,
     Input { body, .. }: Input<ProjectPatch>,
 ) -> Result<Json<AdminProject>, Error> {
-    check_theme(&app, &access, &body).await?;
+    check_theme(&access, &body).await?;
     let Context { project, project_version, .. } = access.into_context();
     let deployment = app.deployment();
     let project = body.apply(project, &deployment);
@@ -31,9 +31,9 @@ pub async fn handle(
 }
 
 /// The theme that mails get by default exists. One that is deleted later gives way to ours.
-async fn check_theme(app: &App, access: &Access<Admin>, body: &ProjectPatch) -> Result<(), Error> {
+async fn check_theme(access: &Access<Admin>, body: &ProjectPatch) -> Result<(), Error> {
     match body.config.as_ref().map(|config| &config.email_theme) {
-        Some(Change::Set(theme)) if !app.store.has_theme(&access.project.id, theme.0).await? => {
+        Some(Change::Set(theme)) if !access.app.store.has_theme(&access.project.id, theme.0).await? => {
             Err(ROUTE.schema_error(&Problems::one("body.config.email_theme", "must be the id of a theme")).into())
         }
         _ => Ok(()),

@@ -70,8 +70,8 @@ pub async fn handle(
 ) -> Result<Json<Invitations>, Error> {
     let (now, own) = (app.clock.now(), limited_to(&access)?);
     let found = match (query.team_id, query.user_id) {
-        (Some(team), None) => to_team(&app, &access, team).await?,
-        (None, Some(user)) => for_user(&app, &access, access.user_id(user)?).await?,
+        (Some(team), None) => to_team(&access, team).await?,
+        (None, Some(user)) => for_user(&access, access.user_id(user)?).await?,
         (None, None) if own.is_some() => return Err(KnownError::Forbidden.into()),
         _ => return Err(user_problem("query.team_id", "or user_id is required, and not both", ROUTE).into()),
     };
@@ -86,17 +86,17 @@ pub async fn handle(
     Ok(Json(Invitations { items: items.collect(), is_paginated: false }))
 }
 
-async fn to_team(app: &App, access: &Access<Client>, team: TeamId) -> Result<Vec<(Invitation, Team)>, Error> {
+async fn to_team(access: &Access<Client>, team: TeamId) -> Result<Vec<(Invitation, Team)>, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
     // Read beside the permission to do so, which decides first.
     let entering = enter(&access.prefetched, access, team, &[], &needed);
-    let (entered, invitations) = tokio::join!(entering, app.store.invitations_to(&access.project.id, team));
+    let (entered, invitations) = tokio::join!(entering, access.app.store.invitations_to(&access.project.id, team));
     let team = entered?.row.team;
     Ok(invitations?.into_iter().map(|invitation| (invitation, team.clone())).collect())
 }
 
-async fn for_user(app: &App, access: &Access<Client>, user: UserId) -> Result<Vec<(Invitation, Team)>, Error> {
+async fn for_user(access: &Access<Client>, user: UserId) -> Result<Vec<(Invitation, Team)>, Error> {
     let user = read(access, user).await?.ok_or(KnownError::UserNotFound)?.user;
     let emails: Vec<Email> = user.channels.into_iter().filter(|channel| channel.is_verified).map(|channel| channel.value).collect();
-    Ok(app.store.invitations_for(&access.project.id, &emails).await?)
+    Ok(access.app.store.invitations_for(&access.project.id, &emails).await?)
 }

@@ -89,6 +89,6 @@ pub async fn handle(
         None => page?,
     };
     let last = members.last().map(|row| row.user_id).filter(|_| more);
-    let items = views(&app, &access, &entered.row.team, &members).await?;
+    let items = views(&access, &entered.row.team, &members).await?;
     Ok(Json(MemberProfiles { items, is_paginated: true, pagination: listing::next(&app, project, &list, last)? }))
 }

@@ -5,9 +5,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode};
-use flows::App;
 use flows::teams::{enter, limited_to, no_member};
 use model::permission::System;
 use model::team::member_profile::MemberProfileView;
@@ -29,13 +27,12 @@ pub const ROUTE: Route = Route::get("teams-member-profile-read", "/api/v1/team-m
     ]);
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { path, .. }: Input<Ignored, Nothing, MemberPath>,
 ) -> Result<Json<MemberProfileView>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::ReadMembers] };
     let entered = enter(&access.prefetched, &access, team, &[user], needed).await?;
-    let profile = views(&app, &access, &entered.row.team, std::slice::from_ref(entered.member(user)?)).await?.pop();
+    let profile = views(&access, &entered.row.team, std::slice::from_ref(entered.member(user)?)).await?.pop();
     Ok(Json(profile.ok_or_else(|| no_member(team, user))?))
 }

@@ -52,6 +52,6 @@ pub async fn handle(
         let gone = image.apply(&mut new.member.profile_image_url, &mut new.member.uploaded_image);
         let images = image_writes(project, team, &image, gone)?;
         app.store.transact([membership::replace(&project.id, old, &new.member)?].into_iter().chain(images)).await?;
-        Ok(Json(view_of(&app, &access, &entered.row.team, &new, row).await?))
+        Ok(Json(view_of(&access, &entered.row.team, &new, row).await?))
     })
 }

@@ -4,9 +4,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode};
-use flows::App;
 use model::permission::{PermissionDefinition, Scope};
 
 use crate::permissions::definitions::{PermissionPatch, PermissionPath, update};
@@ -23,9 +21,8 @@ pub const ROUTE: Route = Route::patch("teams-permission-definition-update", "/ap
     ]);
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Admin>,
     Input { body, path, .. }: Input<PermissionPatch, Nothing, PermissionPath>,
 ) -> Result<Json<PermissionDefinition>, Error> {
-    update(&app, access, Scope::Team, path.permission_id, body, ROUTE).await.map(Json)
+    update(access, Scope::Team, path.permission_id, body, ROUTE).await.map(Json)
 }

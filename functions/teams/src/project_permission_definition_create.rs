@@ -3,9 +3,7 @@
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode};
-use flows::App;
 use model::permission::{PermissionDefinition, Scope};
 
 use crate::permissions::definitions::{NewPermission, create};
@@ -20,10 +18,6 @@ pub const ROUTE: Route = Route::post("teams-project-permission-definition-create
         ErrorCode::TooManyPermissions,
     ]);
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Admin>,
-    Input { body, .. }: Input<NewPermission>,
-) -> Result<Created<PermissionDefinition>, Error> {
-    create(&app, access, Scope::Project, body, ROUTE).await.map(Created)
+pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<NewPermission>) -> Result<Created<PermissionDefinition>, Error> {
+    create(access, Scope::Project, body, ROUTE).await.map(Created)
 }

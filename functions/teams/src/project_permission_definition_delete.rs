@@ -4,9 +4,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode};
-use flows::App;
 use flows::literal::{SUCCESS, Success};
 use model::permission::Scope;
 
@@ -18,11 +16,7 @@ pub const ROUTE: Route =
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .errors(&[ErrorCode::PermissionNotFound, ErrorCode::WrongPermissionScope]);
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Admin>,
-    Input { path, .. }: Input<Ignored, Nothing, PermissionPath>,
-) -> Result<Json<Success>, Error> {
-    delete(&app, access, Scope::Project, path.permission_id).await?;
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, PermissionPath>) -> Result<Json<Success>, Error> {
+    delete(access, Scope::Project, path.permission_id).await?;
     Ok(Json(SUCCESS))
 }

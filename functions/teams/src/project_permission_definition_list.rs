@@ -4,9 +4,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
 use api::product::input::Ignored;
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode};
-use flows::App;
 use model::permission::Scope;
 
 use crate::permissions::definitions::{DefinitionsQuery, PermissionDefinitions, list};
@@ -17,9 +15,8 @@ pub const ROUTE: Route = Route::get("teams-project-permission-definition-list", 
     .errors(&[ErrorCode::InvalidCursor]);
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Admin>,
     Input { query, .. }: Input<Ignored, DefinitionsQuery>,
 ) -> Result<Json<PermissionDefinitions>, Error> {
-    list(&app, &access, Scope::Project, query, ROUTE).map(Json)
+    list(&access, Scope::Project, query, ROUTE).map(Json)
 }

@@ -4,9 +4,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode};
-use flows::App;
 use model::permission::{PermissionDefinition, Scope};
 
 use crate::permissions::definitions::{PermissionPatch, PermissionPath, update};
@@ -24,9 +22,8 @@ pub const ROUTE: Route =
         ]);
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Admin>,
     Input { body, path, .. }: Input<PermissionPatch, Nothing, PermissionPath>,
 ) -> Result<Json<PermissionDefinition>, Error> {
-    update(&app, access, Scope::Project, path.permission_id, body, ROUTE).await.map(Json)
+    update(access, Scope::Project, path.permission_id, body, ROUTE).await.map(Json)
 }

@@ -6,10 +6,8 @@ use api::http::{Json, Route};
 use api::product::input::{Ignored, Param};
 use api::product::page::{self, Pagination};
 use api::product::{Access, Client, Input, cursor};
-use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::App;
 use flows::teams::limited_to;
 use model::team::view::TeamView;
 use model::user::reference::UserRef;
@@ -75,17 +73,13 @@ const MAX_LIMIT: usize = 10_000;
 /// How many teams a search reads at once; three times as many for a page.
 const SEARCHED: usize = 1000;
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { query, .. }: Input<Ignored, TeamsQuery>,
-) -> Result<Json<Teams>, Error> {
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, TeamsQuery>) -> Result<Json<Teams>, Error> {
     let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &ROUTE)?;
     let own = limited_to(&access)?;
     match query.user_id {
-        Some(user) => of_user(&app, &access, access.user_id(user)?, query.query.as_deref()).await,
+        Some(user) => of_user(&access, access.user_id(user)?, query.query.as_deref()).await,
         None if own.is_some() => Err(KnownError::Forbidden.into()),
-        None => page(&app, &access, query, limit).await,
+        None => page(&access, query, limit).await,
     }
 }
 
@@ -94,23 +88,23 @@ fn has(id: TeamId, name: &str, words: Option<&str>) -> bool {
     words.is_none_or(|words| name.to_lowercase().contains(&words.to_lowercase()) || TeamId::parse(words) == Ok(id))
 }
 
-async fn of_user(app: &App, access: &Access<Client>, user: UserId, words: Option<&str>) -> Result<Json<Teams>, Error> {
+async fn of_user(access: &Access<Client>, user: UserId, words: Option<&str>) -> Result<Json<Teams>, Error> {
     let project = &access.project.id;
-    let ids: Vec<TeamId> = app.store.memberships(project, user).await?.into_iter().map(|membership| membership.team_id).collect();
-    let teams = app.store.teams(project, &ids).await?;
+    let ids: Vec<TeamId> = access.app.store.memberships(project, user).await?.into_iter().map(|membership| membership.team_id).collect();
+    let teams = access.app.store.teams(project, &ids).await?;
     let teams = ids.iter().filter_map(|id| teams.get(id)).filter(|team| has(team.id, &team.display_name, words));
     Ok(Json(Teams { items: teams.map(|team| TeamView::of(team, access.level)).collect(), is_paginated: false, pagination: None }))
 }
 
-async fn page(app: &App, access: &Access<Client>, query: TeamsQuery, limit: usize) -> Result<Json<Teams>, Error> {
+async fn page(access: &Access<Client>, query: TeamsQuery, limit: usize) -> Result<Json<Teams>, Error> {
     let project = &access.project.id;
     let (descending, words) = (query.desc.is_some_and(|desc| desc.0), query.query.as_deref());
     let list = if descending { "teams/desc" } else { "teams/asc" };
-    let after: Option<String> = query.cursor.map(|cursor| cursor::decode(app, project, list, &cursor)).transpose()?;
+    let after: Option<String> = query.cursor.map(|cursor| cursor::decode(&access.app, project, list, &cursor)).transpose()?;
     let read = if words.is_some() { SEARCHED } else { limit.saturating_add(1) };
     let listing = Listing { after: after.as_deref(), descending, limit, read };
-    let page = app.store.team_page(project, listing, |team| has(team.id, &team.display_name, words)).await?;
-    let next_cursor = page.next.map(|next| cursor::encode(app, project, list, &next)).transpose()?;
+    let page = access.app.store.team_page(project, listing, |team| has(team.id, &team.display_name, words)).await?;
+    let next_cursor = page.next.map(|next| cursor::encode(&access.app, project, list, &next)).transpose()?;
     let items = page.rows.iter().map(|team| TeamView::of(team, access.level)).collect();
     Ok(Json(Teams { items, is_paginated: true, pagination: Some(Pagination { next_cursor }) }))
 }

@@ -4,11 +4,10 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
+use flows::guarded_body;
 use flows::literal::Success;
-use flows::{App, guarded_body};
 use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
 
@@ -40,12 +39,11 @@ guarded_body! {
 }
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Client>,
     Input { body, path, .. }: Input<SendVerificationCode, Nothing, ChannelPath>,
 ) -> Result<Json<Success>, Error> {
     let user_id = access.user_id(path.user_id)?;
     let row = read(&access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?;
     let channel = row.user.channel(path.contact_channel_id).ok_or(KnownError::ContactChannelNotFound)?;
-    send(&app, &access, &row.user, channel, &body.callback_url, body.presented()).await
+    send(&access, &row.user, channel, &body.callback_url, body.presented()).await
 }

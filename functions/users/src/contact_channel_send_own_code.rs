@@ -4,10 +4,9 @@
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
+use flows::guarded_body;
 use flows::literal::Success;
-use flows::{App, guarded_body};
 use model::email::Email;
 use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
@@ -35,14 +34,10 @@ guarded_body! {
     }
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { body, .. }: Input<SendOwnVerificationCode>,
-) -> Result<Json<Success>, Error> {
+pub async fn handle(access: Access<Client>, Input { body, .. }: Input<SendOwnVerificationCode>) -> Result<Json<Success>, Error> {
     let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
     match user.primary() {
-        Some(primary) if primary.value == body.email => send(&app, &access, user, primary, &body.callback_url, body.presented()).await,
+        Some(primary) if primary.value == body.email => send(&access, user, primary, &body.callback_url, body.presented()).await,
         primary => {
             let primary_email = primary.map(|channel| channel.value.to_string());
             Err(KnownError::EmailIsNotPrimaryEmail { email: body.email.to_string(), primary_email }.into())

@@ -3,9 +3,7 @@
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
-use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
-use flows::App;
 use model::user::input::CurrentUserBody;
 use model::user::view::UserView;
 
@@ -28,15 +26,11 @@ pub const ROUTE: Route = Route::patch("users-me-update", "/api/v1/users/me")
         ErrorCode::TooManyContactChannels,
     ]);
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { body, .. }: Input<CurrentUserBody>,
-) -> Result<Json<UserView>, Error> {
+pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CurrentUserBody>) -> Result<Json<UserView>, Error> {
     let input = body.read(access.level).map_err(|problems| ROUTE.schema_error(&problems))?;
     let row = access.own_user()?.row.clone();
-    let new = UserChange::new(&app, &access, &row.user, input).await?;
+    let new = UserChange::new(&access, &row.user, input).await?;
     let project = &access.project;
-    let (row, team) = Box::pin(new.make(&app, &access, row, KnownError::CannotGetOwnUserWithoutUser)).await?;
+    let (row, team) = Box::pin(new.make(&access, row, KnownError::CannotGetOwnUserWithoutUser)).await?;
     Ok(Json(UserView::of(&row.user, row.last_active_at, &project.config, access.level, team.as_ref())))
 }

@@ -4,9 +4,7 @@ use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateI
 use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Input, Server};
-use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
-use flows::App;
 use flows::accounts::read;
 use model::user::input::{Any, UserBody};
 use model::user::view::ServerUser;
@@ -34,14 +32,13 @@ pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_
     .hashes_passwords();
 
 pub async fn handle(
-    State(app): State<App>,
     access: Access<Server>,
     Input { body, path, .. }: Input<UserBody<Any>, Nothing, UserPath>,
 ) -> Result<Json<ServerUser>, Error> {
     let project = &access.project;
     let id = access.user_id(path.user_id)?;
     let row = read(&access, id).await?.ok_or(KnownError::UserNotFound)?;
-    let new = UserChange::new(&app, &access, &row.user, body.0).await?;
-    let (row, team) = Box::pin(new.make(&app, &access, row, KnownError::UserNotFound)).await?;
+    let new = UserChange::new(&access, &row.user, body.0).await?;
+    let (row, team) = Box::pin(new.make(&access, row, KnownError::UserNotFound)).await?;
     Ok(Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref())))
 }

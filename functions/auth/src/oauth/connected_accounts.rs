@@ -4,7 +4,7 @@
 use api::product::{Access, Client};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::{App, accounts};
+use flows::accounts;
 use jiff::SignedDuration;
 use model::project::OAuthProvider;
 use model::user::reference::UserRef;
@@ -34,7 +34,6 @@ pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Opti
 
 /// An access token for an account of the user at a provider: the account that is named, or the first.
 pub(crate) async fn access_token(
-    app: &App,
     access: &Access<Client>,
     named: UserRef,
     provider_id: &str,
@@ -47,17 +46,17 @@ pub(crate) async fn access_token(
         account.allow_connected_accounts && account.provider_id == provider_id && account_id.is_none_or(|id| account.account_id == id)
     };
     let account = user.provider_accounts.iter().find(fits).ok_or(KnownError::OauthConnectionNotConnectedToUser)?;
-    let tokens = app.store.provider_tokens(&access.project.id, user.id, account).await?;
+    let tokens = access.app.store.provider_tokens(&access.project.id, user.id, account).await?;
     let tokens = tokens.ok_or_else(|| unavailable(account, "the provider gave no token for this account"))?;
     if !covers(&tokens.scope, scope.unwrap_or_default()) {
         return Err(KnownError::OauthConnectionDoesNotHaveRequiredScope.into());
     }
-    let soon = after(app.clock.now(), LEAST_LEFT);
+    let soon = after(access.app.clock.now(), LEAST_LEFT);
     let owner = authorization::owner(&access.project.id, account);
     let access_token = if tokens.expires_at.is_none_or(|end| end > soon) {
-        app.sealer.open(&owner, &tokens.access)?
+        access.app.sealer.open(&owner, &tokens.access)?
     } else {
-        refreshed(app, access, provider, user.id, account, &tokens).await?
+        refreshed(access, provider, user.id, account, &tokens).await?
     };
     Ok(ProviderAccessToken { access_token: access_token.expose_secret().to_owned() })
 }
@@ -74,7 +73,6 @@ fn covers(given: &str, wanted: &str) -> bool {
 
 /// A new token of the provider, which is kept before it is given away.
 async fn refreshed(
-    app: &App,
     access: &Access<Client>,
     provider: &OAuthProvider,
     user: UserId,
@@ -84,24 +82,25 @@ async fn refreshed(
     let project = &access.project;
     let owner = authorization::owner(&project.id, account);
     let refresh = old.refresh.as_ref().ok_or_else(|| unavailable(account, "the token is over, and the provider gave none to renew it"))?;
-    let refresh = app.sealer.open(&owner, refresh)?;
-    let new = Peer::new(Outgoing::new(&app.settings), &app.sealer, project, provider, app.clock.now())?.refresh(&refresh).await.map_err(
-        |fault| {
+    let refresh = access.app.sealer.open(&owner, refresh)?;
+    let new = Peer::new(Outgoing::new(&access.app.settings), &access.app.sealer, project, provider, access.app.clock.now())?
+        .refresh(&refresh)
+        .await
+        .map_err(|fault| {
             tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider renewed no token");
             match fault {
                 Fault::Refused(_) => unavailable(account, "the provider does not renew the token"),
                 _ => KnownError::OauthProviderTemporarilyUnavailable,
             }
-        },
-    )?;
+        })?;
     let tokens = ProviderTokens {
-        access: app.sealer.seal(&app.entropy, &owner, &new.access_token)?,
+        access: access.app.sealer.seal(&access.app.entropy, &owner, &new.access_token)?,
         // A provider that does not rotate gives none (RFC 6749 §6): the old one stays, and is sealed with the secret of today.
-        refresh: Some(app.sealer.seal(&app.entropy, &owner, new.refresh_token.as_ref().unwrap_or(&refresh))?),
+        refresh: Some(access.app.sealer.seal(&access.app.entropy, &owner, new.refresh_token.as_ref().unwrap_or(&refresh))?),
         expires_at: new.expires_at,
         scope: new.scope.unwrap_or_else(|| old.scope.clone()),
     };
-    app.store.write_unrecorded(authorization::keep_tokens(&project.id, user, account, &tokens)?).await?;
+    access.app.store.write_unrecorded(authorization::keep_tokens(&project.id, user, account, &tokens)?).await?;
     Ok(new.access_token)
 }
 

@@ -1,7 +1,6 @@
 //! New users, and anonymous ones who become ordinary.
 
 use api::product::Access;
-use flows::App;
 use flows::teams::welcome;
 use jiff::Timestamp;
 use model::trail;
@@ -10,23 +9,23 @@ use store::Write;
 use store::user::{self, EmailClaim};
 
 /// The user that signs up: a new one, or the anonymous one that is signed in, with its version.
-pub(crate) fn new_user<L>(app: &App, access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
+pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
     match access.user.as_ref().filter(|user| user.row.user.is_anonymous) {
         Some(current) => {
             let mut user = current.row.user.clone();
             user.upgrade(now);
             (user, Some(current.row.version))
         }
-        None => (User::new(&app.entropy, now), None),
+        None => (User::new(&access.app.entropy, now), None),
     }
 }
 
 /// Claims the primary address, first, and writes the user; one that is new with what the project gives it.
-pub(crate) fn account_writes<L>(app: &App, access: &Access<L>, user: &mut User, version: Option<u64>) -> Result<Vec<Write>, store::Error> {
+pub(crate) fn account_writes<L>(access: &Access<L>, user: &mut User, version: Option<u64>) -> Result<Vec<Write>, store::Error> {
     let project = &access.project.id;
     let claim = user.primary().map(|channel| user::claim_email(project, &channel.value, &EmailClaim::of(user, channel))).transpose()?;
     let Some(version) = version else {
-        let gifts = welcome(app, &access.project, user)?;
+        let gifts = welcome(&access.app, &access.project, user)?;
         return Ok(claim.into_iter().chain([user::create(project, user)?]).chain(gifts).collect());
     };
     let told = access.user.as_ref().map(|before| trail::events(&before.row.user, user)).unwrap_or_default();

@@ -7,7 +7,6 @@
 
 use api::product::{Access, Client};
 use errors::Error;
-use flows::App;
 use flows::email::notice::{entry, facts};
 use flows::limits::Failures;
 use model::outbox::Builtin;
@@ -16,21 +15,25 @@ use model::user::{MAX_WRONG_PASSWORDS, User};
 use store::user::Guess;
 
 /// Counts a wrong password for the user who has the address, if anybody has it.
-pub(crate) async fn count(app: &App, access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
+pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
     let project = &access.project;
     // First, as it may refuse: what is refused is no guess, so a flood of them closes nothing.
     failures.count().await?;
-    let record = app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
+    let record = access.app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
     let Some(user) = user else { return Ok(tokio::try_join!(failures.count_nobody(), record).map(drop)?) };
-    let count = app.store.count_wrong_password(&project.id, user.id, Guess::SignIn);
+    let count = access.app.store.count_wrong_password(&project.id, user.id, Guess::SignIn);
     let (counted, ()) = tokio::try_join!(count, record)?;
     // Exactly one of all that count sees this number.
     if let Some(closed) = counted.filter(|user| user.wrong_passwords == MAX_WRONG_PASSWORDS && user.password.is_some())
         && let Some(channel) = closed.primary()
     {
-        let now = app.clock.now();
+        let now = access.app.clock.now();
         let facts = facts(Some(&access.place), now);
-        app.store.write_unrecorded(entry(app, project, &closed, channel.value.clone(), Builtin::PasswordClosed, facts, now)?).await?;
+        access
+            .app
+            .store
+            .write_unrecorded(entry(&access.app, project, &closed, channel.value.clone(), Builtin::PasswordClosed, facts, now)?)
+            .await?;
     }
     Ok(())
 }

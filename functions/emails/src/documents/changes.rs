@@ -4,7 +4,6 @@ use api::http::{Json, Route};
 use api::product::{Access, Admin};
 use deserr::Deserr;
 use errors::{Error, KnownError};
-use flows::App;
 use flows::context::ROUNDS;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentLine, DocumentPatch, MAX_DOCUMENTS, MailDocument, NewDocument, builtin};
@@ -75,9 +74,9 @@ fn not_found(kind: DocumentKind) -> KnownError {
 }
 
 /// The theme that a document names exists.
-async fn check_theme(app: &App, access: &Access<Admin>, theme: Option<Uuid>, route: &Route) -> Result<(), Error> {
+async fn check_theme(access: &Access<Admin>, theme: Option<Uuid>, route: &Route) -> Result<(), Error> {
     match theme {
-        Some(id) if !app.store.has_theme(&access.project.id, id).await? => {
+        Some(id) if !access.app.store.has_theme(&access.project.id, id).await? => {
             Err(route.schema_error(&Problems::one("body.theme_id", "must be the id of a theme")).into())
         }
         _ => Ok(()),
@@ -86,32 +85,26 @@ async fn check_theme(app: &App, access: &Access<Admin>, theme: Option<Uuid>, rou
 
 /// Creates a template or a draft.
 pub(crate) async fn create_from(
-    app: &App,
     access: &Access<Admin>,
     kind: DocumentKind,
     body: NewDocument,
     route: &Route,
 ) -> Result<Json<CreatedDocument>, Error> {
-    check_theme(app, access, body.theme_id(), route).await?;
-    let document = body.into_document(DocumentId::from(app.entropy.uuid()), app.clock.now());
-    create(app, access, kind, document.map_err(|problems| route.schema_error(&problems))?).await
+    check_theme(access, body.theme_id(), route).await?;
+    let document = body.into_document(DocumentId::from(access.app.entropy.uuid()), access.app.clock.now());
+    create(access, kind, document.map_err(|problems| route.schema_error(&problems))?).await
 }
 
-pub(crate) async fn create(
-    app: &App,
-    access: &Access<Admin>,
-    kind: DocumentKind,
-    document: MailDocument,
-) -> Result<Json<CreatedDocument>, Error> {
-    if !app.store.create_mail_document(&access.project.id, kind, &document).await? {
+pub(crate) async fn create(access: &Access<Admin>, kind: DocumentKind, document: MailDocument) -> Result<Json<CreatedDocument>, Error> {
+    if !access.app.store.create_mail_document(&access.project.id, kind, &document).await? {
         return Err(KnownError::TooManyEmailDocuments { max: MAX_DOCUMENTS }.into());
     }
     Ok(Json(CreatedDocument { id: document.id }))
 }
 
 /// The project's documents of a kind, with ours that it did not replace; by name.
-pub(crate) async fn list(app: &App, access: &Access<Admin>, kind: DocumentKind) -> Result<Vec<DocumentLine>, Error> {
-    let mut lines = app.store.mail_documents(&access.project.id, kind).await?;
+pub(crate) async fn list(access: &Access<Admin>, kind: DocumentKind) -> Result<Vec<DocumentLine>, Error> {
+    let mut lines = access.app.store.mail_documents(&access.project.id, kind).await?;
     let ours = builtin::documents(kind);
     let missing: Vec<_> = ours.iter().filter(|ours| lines.iter().all(|line| line.id != ours.id)).map(MailDocument::line).collect();
     lines.extend(missing);
@@ -131,20 +124,18 @@ async fn row(table: &Store, access: &Access<Admin>, kind: DocumentKind, id: Docu
 
 /// Changes a template or a draft.
 pub(crate) async fn patch(
-    app: &App,
     access: &Access<Admin>,
     kind: DocumentKind,
     id: DocumentId,
     body: &DocumentPatch,
     route: &Route,
 ) -> Result<Json<Changed>, Error> {
-    check_theme(app, access, body.theme_id(), route).await?;
-    update(app, access, kind, id, route, |document| body.clone().apply(document, app.clock.now())).await
+    check_theme(access, body.theme_id(), route).await?;
+    update(access, kind, id, route, |document| body.clone().apply(document, access.app.clock.now())).await
 }
 
 /// Changes a document by a rule. One of ours becomes one of the project's.
 pub(crate) async fn update(
-    app: &App,
     access: &Access<Admin>,
     kind: DocumentKind,
     id: DocumentId,
@@ -154,14 +145,14 @@ pub(crate) async fn update(
     optimistic!(ROUNDS, |round| {
         let DocumentRow { document, version } = row(access.table(round), access, kind, id).await?;
         let changed = rule(document).map_err(|problems| route.schema_error(&problems))?;
-        app.store.write_mail_document(&access.project.id, kind, &changed, version).await?;
+        access.app.store.write_mail_document(&access.project.id, kind, &changed, version).await?;
         Ok(Json(CHANGED))
     })
 }
 
 /// Deletes a document of the project. One in place of ours gives way to it, which itself cannot be deleted.
-pub(crate) async fn delete(app: &App, access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<Json<Changed>, Error> {
+pub(crate) async fn delete(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<Json<Changed>, Error> {
     let is_ours = builtin::document(kind, id).is_some();
-    let existed = app.store.delete_mail_document(&access.project.id, kind, id, !is_ours).await?;
+    let existed = access.app.store.delete_mail_document(&access.project.id, kind, id, !is_ours).await?;
     if existed || is_ours { Ok(Json(CHANGED)) } else { Err(not_found(kind).into()) }
 }

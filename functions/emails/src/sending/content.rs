@@ -3,7 +3,6 @@
 use api::http::Route;
 use api::product::{Access, Server};
 use errors::Error;
-use flows::App;
 use jiff::Timestamp;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, MailDocument};
@@ -57,10 +56,10 @@ impl Origin {
 
 impl Content {
     /// Reads what the request names, in one round trip.
-    pub(crate) async fn of(app: &App, access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
+    pub(crate) async fn of(access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
         let origin = Origin::of(body, route)?;
         let theme = body.theme_id.and_then(Theme::id).map(|id| (DocumentKind::Theme, DocumentId::from(id)));
-        let [document, theme] = documents(app, &access.project.id, [origin.document(), theme]).await?;
+        let [document, theme] = documents(&access.app, &access.project.id, [origin.document(), theme]).await?;
         match (&origin, &document) {
             (Origin::Template(_), None) => return Err(invalid(route, "body.template_id", "must be the id of a template")),
             (Origin::Draft(_), None) => return Err(invalid(route, "body.draft_id", "must be the id of a draft")),

@@ -72,13 +72,8 @@ impl Documents {
 }
 
 /// Makes a changed configuration the settings and documents of the project, all or nothing.
-pub(crate) async fn write(
-    app: &App,
-    access: Access<Server>,
-    config: &Config,
-    documents: &Documents,
-) -> Result<Result<(), Problems>, Error> {
-    let Context { project, project_version, .. } = access.into_context();
+pub(crate) async fn write(access: Access<Server>, config: &Config, documents: &Documents) -> Result<Result<(), Problems>, Error> {
+    let Context { app, project, project_version, .. } = access.into_context();
     let deployment = app.deployment();
     let changed = match config::read(config, project, &documents.own, &deployment, app.clock.now()) {
         Ok(changed) => changed,

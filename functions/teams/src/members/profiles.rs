@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use api::product::Access;
 use errors::Error;
-use flows::App;
 use flows::teams::no_member;
 use model::team::Team;
 use model::team::member_profile::{ClientMemberProfile, MemberProfileView, ServerMemberProfile};
@@ -15,28 +14,21 @@ use wire::id::{TeamId, UserId};
 use wire::level::Level;
 
 /// The profiles of members of a team who are users still; for a server with the users, and what those have selected.
-pub(crate) async fn views<L>(app: &App, access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<Vec<MemberProfileView>, Error> {
+pub(crate) async fn views<L>(access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<Vec<MemberProfileView>, Error> {
     let project = &access.project;
     let ids: Vec<UserId> = members.iter().map(|row| row.user_id).collect();
     let users = access.prefetched.users_by_id(&project.id, &ids).await?;
-    views_of(app, access, team, members, users).await
+    views_of(access, team, members, users).await
 }
 
 /// The profile of a member whose user is read already.
-pub(crate) async fn view_of<L>(
-    app: &App,
-    access: &Access<L>,
-    team: &Team,
-    member: &MemberRow,
-    user: UserRow,
-) -> Result<MemberProfileView, Error> {
+pub(crate) async fn view_of<L>(access: &Access<L>, team: &Team, member: &MemberRow, user: UserRow) -> Result<MemberProfileView, Error> {
     let missing = no_member(member.team_id, member.user_id);
     let users = HashMap::from([(member.user_id, user)]);
-    Ok(views_of(app, access, team, std::slice::from_ref(member), users).await?.pop().ok_or(missing)?)
+    Ok(views_of(access, team, std::slice::from_ref(member), users).await?.pop().ok_or(missing)?)
 }
 
 async fn views_of<L>(
-    app: &App,
     access: &Access<L>,
     team: &Team,
     members: &[MemberRow],
@@ -48,7 +40,7 @@ async fn views_of<L>(
         users.values().filter_map(|row| row.user.selected_team_id).filter(|id| is_server && *id != team.id).collect();
     selected.sort_unstable();
     selected.dedup();
-    let teams = app.store.teams(&project.id, &selected).await?;
+    let teams = access.app.store.teams(&project.id, &selected).await?;
     let view = |row: &MemberRow| {
         let user = users.remove(&row.user_id)?;
         let client = ClientMemberProfile::of(row.team_id, &row.member, &user.user);

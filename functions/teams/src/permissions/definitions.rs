@@ -6,7 +6,6 @@ use api::product::page::{self, Pagination};
 use api::product::{Access, Admin, cursor};
 use deserr::Deserr;
 use errors::{Error, KnownError};
-use flows::App;
 use flows::context::{Context, ROUNDS};
 use model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refused, Scope};
 use model::trail::TargetKind;
@@ -82,17 +81,11 @@ fn has(definition: &PermissionDefinition, words: Option<&str>) -> bool {
     contains(definition.id.as_str()) || definition.description.as_deref().is_some_and(contains)
 }
 
-pub(crate) fn list(
-    app: &App,
-    access: &Access<Admin>,
-    scope: Scope,
-    query: DefinitionsQuery,
-    route: Route,
-) -> Result<PermissionDefinitions, Error> {
+pub(crate) fn list(access: &Access<Admin>, scope: Scope, query: DefinitionsQuery, route: Route) -> Result<PermissionDefinitions, Error> {
     let paged = query.limit.is_some() || query.cursor.is_some();
     let limit = page::limit(query.limit, MAX_LIMIT, MAX_LIMIT, &route)?;
     let (project, list) = (&access.project, format!("{}-permission-definitions", scope.name()));
-    let after: Option<String> = query.cursor.map(|cursor| cursor::decode(app, &project.id, &list, &cursor)).transpose()?;
+    let after: Option<String> = query.cursor.map(|cursor| cursor::decode(&access.app, &project.id, &list, &cursor)).transpose()?;
     let all = project.config.rbac.list(scope).into_iter();
     let mut items: Vec<_> = all
         .filter(|definition| after.as_deref().is_none_or(|after| definition.id.as_str() > after) && has(definition, query.query.as_deref()))
@@ -103,7 +96,7 @@ pub(crate) fn list(
     let more = items.len() > limit;
     items.truncate(limit);
     let last = items.last().filter(|_| more);
-    let next_cursor = last.map(|last| cursor::encode(app, &project.id, &list, &last.id)).transpose()?;
+    let next_cursor = last.map(|last| cursor::encode(&access.app, &project.id, &list, &last.id)).transpose()?;
     Ok(PermissionDefinitions { items, is_paginated: true, pagination: Some(Pagination { next_cursor }) })
 }
 
@@ -114,17 +107,11 @@ fn check(description: Option<&str>, route: Route) -> Result<(), KnownError> {
     Ok(())
 }
 
-pub(crate) async fn create(
-    app: &App,
-    access: Access<Admin>,
-    scope: Scope,
-    new: NewPermission,
-    route: Route,
-) -> Result<PermissionDefinition, Error> {
+pub(crate) async fn create(access: Access<Admin>, scope: Scope, new: NewPermission, route: Route) -> Result<PermissionDefinition, Error> {
     check(new.description.as_deref(), route)?;
     record::target(TargetKind::Permission, &new.id);
     let contains = new.contained_permission_ids.unwrap_or_default().into_iter().collect();
-    change(app, access, |rbac| {
+    change(access, |rbac| {
         rbac.create(&new.id, scope, new.description.clone(), std::collections::BTreeSet::clone(&contains))?;
         rbac.read(&new.id, scope)
     })
@@ -132,7 +119,6 @@ pub(crate) async fn create(
 }
 
 pub(crate) async fn update(
-    app: &App,
     access: Access<Admin>,
     scope: Scope,
     id: PermissionId,
@@ -146,20 +132,20 @@ pub(crate) async fn update(
     };
     check(description.as_ref().and_then(|text| text.as_deref()), route)?;
     let contains = patch.contained_permission_ids.map(|ids| ids.into_iter().collect::<std::collections::BTreeSet<_>>());
-    change(app, access, |rbac| {
+    change(access, |rbac| {
         rbac.update(&id, scope, patch.id.as_ref(), description.clone(), contains.clone())?;
         rbac.read(patch.id.as_ref().unwrap_or(&id), scope)
     })
     .await
 }
 
-pub(crate) async fn delete(app: &App, access: Access<Admin>, scope: Scope, id: PermissionId) -> Result<(), Error> {
-    change(app, access, |rbac| rbac.delete(&id, scope)).await
+pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId) -> Result<(), Error> {
+    change(access, |rbac| rbac.delete(&id, scope)).await
 }
 
 /// Changes the permissions of the project: decided again when somebody else changed the project meanwhile.
-async fn change<T>(app: &App, access: Access<Admin>, change: impl Fn(&mut Rbac) -> Result<T, Refused>) -> Result<T, Error> {
-    let Context { mut project, project_version: mut version, .. } = access.into_context();
+async fn change<T>(access: Access<Admin>, change: impl Fn(&mut Rbac) -> Result<T, Refused>) -> Result<T, Error> {
+    let Context { app, mut project, project_version: mut version, .. } = access.into_context();
     optimistic!(ROUNDS, |round| {
         if round > 0 {
             let row = app.store.project(&project.id).await?;

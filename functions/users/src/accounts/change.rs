@@ -30,7 +30,7 @@ pub(crate) struct UserChange {
 
 impl UserChange {
     /// The change of `user`, who is read again when it has changed meanwhile.
-    pub(crate) async fn new<L>(app: &App, access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
+    pub(crate) async fn new<L>(access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
         let project = &access.project;
         check(project, &input)?;
         let just_proved = access.check_just_proved();
@@ -39,13 +39,15 @@ impl UserChange {
             Change::Keep if input.primary_email.is_keep() => {}
             _ => access.check_fresh()?,
         }
-        let password = hash(app, project, user, &input).await?;
+        let password = hash(&access.app, project, user, &input).await?;
         let totp = match &input.totp_secret_base64 {
             Change::Keep => Change::Keep,
             Change::Clear => Change::Clear,
-            Change::Set(secret) => Change::Set(Totp::seal(&app.sealer, &app.entropy, &project.id, user.id, secret, app.clock.now())?),
+            Change::Set(secret) => {
+                Change::Set(Totp::seal(&access.app.sealer, &access.app.entropy, &project.id, user.id, secret, access.app.clock.now())?)
+            }
         };
-        let url = |digest: &_| Owner::from(user.id).url(&app.settings.api_url, &project.id, digest);
+        let url = |digest: &_| Owner::from(user.id).url(&access.app.settings.api_url, &project.id, digest);
         let image = NewImage::of(&input.profile_image_url, Upload::digest, url);
         Ok(Self { patch: UserPatch { input, password, totp, image, author: access.author() }, just_proved })
     }
@@ -81,28 +83,22 @@ impl UserChange {
     }
 
     /// Makes the change of a user who was read, and gives the user with the team that it has selected then.
-    pub(crate) async fn make<L>(
-        &self,
-        app: &App,
-        access: &Access<L>,
-        row: UserRow,
-        missing: KnownError,
-    ) -> Result<(UserRow, Option<Team>), Error> {
+    pub(crate) async fn make<L>(&self, access: &Access<L>, row: UserRow, missing: KnownError) -> Result<(UserRow, Option<Team>), Error> {
         let project = &access.project;
         let (id, selected) = (row.user.id, self.selected(&row.user));
         let team = async {
             match selected {
-                Some(team) => Ok(app.store.team(&project.id, team).await?.map(|row| row.team)),
+                Some(team) => Ok(access.app.store.team(&project.id, team).await?.map(|row| row.team)),
                 None => Ok::<_, Error>(None),
             }
         };
-        let change = change_as(access, row, missing, |user| self.apply(app, project, user));
+        let change = change_as(access, row, missing, |user| self.apply(&access.app, project, user));
         match (tokio::join!(change, team), &self.patch.input.selected_team_id) {
             ((Ok(row), team), _) => {
                 // The change is made, and only that decides what is answered: a read that failed beside it is made again.
                 let team = match team {
                     Ok(team) => team,
-                    Err(_) => selected_team(&app.store, &project.id, &row.user).await?,
+                    Err(_) => selected_team(&access.app.store, &project.id, &row.user).await?,
                 };
                 let team = team.filter(|team| row.user.selected_team_id == Some(team.id));
                 Ok((row, team))

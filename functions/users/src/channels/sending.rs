@@ -3,7 +3,6 @@
 use api::http::Json;
 use api::product::Access;
 use errors::{Error, KnownError};
-use flows::App;
 use flows::bot_challenge::{Check, Presented};
 use flows::email::code::CodeEmail;
 use flows::limits::recipient;
@@ -13,7 +12,6 @@ use model::user::{Channel, User};
 
 /// Writes the code and its mail. The address that the account was made with passed its bot challenge then.
 pub(crate) async fn send<L>(
-    app: &App,
     access: &Access<L>,
     user: &User,
     channel: &Channel,
@@ -25,12 +23,12 @@ pub(crate) async fn send<L>(
     }
     access.project.redirects().check(callback)?;
     let began = user.began_with(channel);
-    let check = if began { Check::none(app, &access.project, &access.place) } else { Check::of_email(access, user) };
+    let check = if began { Check::none(&access.app, &access.project, &access.place) } else { Check::of_email(access, user) };
     let admitted = check.admit(presented).await?;
     let recipient = recipient(access, &channel.value).await?;
-    let email = CodeEmail { app, project: &access.project.id, callback, now: app.clock.now() };
+    let email = CodeEmail { app: &access.app, project: &access.project.id, callback, now: access.app.clock.now() };
     let mut writes = email.verification(recipient, user, channel)?;
     writes.extend(admitted.by_sender());
-    admitted.beside(app.store.transact(writes)).await?;
+    admitted.beside(access.app.store.transact(writes)).await?;
     Ok(Json(SUCCESS))
 }
