@@ -25,6 +25,7 @@ NOT_RUN = {
     ("deploying-to-aws", "git clone https://example.com/gatelet.git && cd gatelet"): "needs the address of the clone",
     ("deploying-to-aws", "cargo lambda build --release --arm64"): AWS,
     ("deploying-to-aws", "output() {"): AWS,
+    ("deploying-to-aws", 'gateway project set "$GATELET_PROJECT_ID" --table "$(output TableName)" \\'): AWS,
     ("deploying-to-aws", "api=$(output ApiUrl)"): AWS,
     ("own-domain", "aws acm request-certificate --region eu-central-1 --domain-name auth.example.com \\"): AWS,
     ("own-domain", "sam deploy --template infra/template.yaml --parameter-overrides \\"): AWS,
@@ -39,7 +40,7 @@ NOT_RUN = {
 def name_of(block):
     """The file that a block is: as its first line says, or the text before it."""
     first = re.match(r"(?://|#) (\S+\.\w+)$", block.text.splitlines()[0])
-    named = re.match(r"(?:As )?`([^`\s]+\.\w+)`", block.before.splitlines()[-1] if block.before else "")
+    named = re.match(r"(?:As )?`([^`\s]+\.\w+)`", block.before)
     return first[1] if first else named[1] if named else None
 
 

@@ -20,7 +20,7 @@ USE = {
 }
 # Of each: an email of the sign-up, of the reset, and the notice that the password was changed.
 EMAILS = 0.1 + 0.05 + 0.05
-# Entries of the audit log: a sign-up, a verified address, two of a reset, and two sign-ins.
+# Entries of the audit log: a sign-up, a verified address, two of a reset, two sign-ins.
 ENTRIES = 0.1 + 0.1 + 0.1 + 2
 # Dollars.
 SES_EMAIL, LOG_GB, STORED_GB, BACKUP_GB, SECRET, METRIC, ALARM = 100e-6, 0.50, 0.25, 0.20, 0.40, 0.30, 0.10
