@@ -3,97 +3,17 @@
 A block that nothing here claims fails the test, and so does a claim of a block that is gone.
 """
 
-import contextlib
 import json
-import os
 import pathlib
 import re
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import guides
+from newcomer import ROOT, URL, Newcomer, blocks, check, has_mail
+
 LONG = "--long" in sys.argv[1:]
-URL = "http://localhost:8787"
-
-
-class Block:
-    def __init__(self, file, line, kind, text):
-        self.file, self.line, self.kind, self.text = file, line, kind, text
-
-    def __str__(self):
-        return f"{self.file}:{self.line}"
-
-    def lines(self):
-        """The commands, without their comments."""
-        return [line.split("   #")[0].rstrip() for line in self.text.splitlines() if line and not line.startswith("#")]
-
-
-def blocks(name):
-    """The fenced blocks of a file."""
-    text = (ROOT / name).read_text()
-    found = re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return [Block(name, text[: block.start()].count("\n") + 1, block[1], block[2]) for block in found]
-
-
-class Newcomer:
-    """A folder, and the shell of somebody who types there what the documents say."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        # `cargo run` is typed in the clone; its data is in the folder, so that no other gateway's data is touched.
-        self.environment = {**os.environ, "GATELET_DATA": str(folder / ".gatelet")}
-        for name in [name for name in self.environment if name.startswith("GATELET_") and name != "GATELET_DATA"]:
-            del self.environment[name]
-
-    def shell(self, text, cwd=None, keys=True):
-        """What a block prints."""
-        load = '. "$GATELET_DATA/keys.env"\n' if keys else ""
-        command = ["bash", "-eu", "-o", "pipefail", "-c", load + text]
-        done = subprocess.run(command, cwd=cwd or self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"this fails with {done.returncode}:\n{text}\n{done.stdout}\n{done.stderr}")
-        return done.stdout
-
-    def script(self, text):
-        """What a script of Node.js prints."""
-        (self.folder / "script.mjs").write_text(text)
-        return self.shell("node script.mjs")
-
-    @contextlib.contextmanager
-    def started(self, command):
-        """The gateway, as the README starts it; gives the lines that it prints."""
-        with contextlib.closing(socket.socket()) as probe:
-            if probe.connect_ex(("127.0.0.1", 8787)) == 0:
-                raise SystemExit("something answers at port 8787, where the documents say that the gateway is: stop it first")
-        process = subprocess.Popen(command.split(), cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
-        try:
-            lines = []
-            for line in process.stdout:
-                lines.append(line.rstrip("\n"))
-                if "Internal admin" in line:
-                    break
-            yield lines
-        finally:
-            os.killpg(process.pid, signal.SIGINT)
-            process.wait(timeout=30)
-
-
-def has_mail(newcomer, to):
-    """Whether an email arrives within five seconds."""
-    for _ in range(50):
-        if json.loads(newcomer.shell(f"curl --silent '{URL}/inbox/api/messages?to={to}' -H \"authorization: Bearer $GATELET_PAGE_KEY\""))["items"]:
-            return True
-        time.sleep(0.1)
-    return False
-
-
-def check(condition, block, what):
-    if not condition:
-        raise SystemExit(f"{block}: {what}")
 
 
 def start(newcomer, first, banner):
@@ -196,7 +116,7 @@ def without_the_sdk(newcomer, block):
 
 def audit_log(newcomer, read, export, keep, verify, expect):
     """The operator's commands, by the gateway of this clone."""
-    command = f'gateway() {{ cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" -- "$@"; }}\n'
+    command = newcomer.gateway()
     check('"operation":"auth-password-sign-up"' in newcomer.shell(read.text), read, "no sign-up is in the audit log")
     newcomer.shell(command + export.text)
     lines = (newcomer.folder / "audit-log.jsonl").read_text().splitlines()
@@ -222,7 +142,7 @@ def main():
     # Figures, which `tests/bench/run` and the benchmarks print.
     figures = blocks("docs/operations/figures.md")
     for name in sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")):
-        if name not in {block.file for block in [*guide, *audit, *emails, *figures]}:
+        if name not in {block.file for block in [*guide, *audit, *emails, *figures]} and name not in guides.PAGES:
             check(not blocks(name), name, "its blocks are run by nothing")
     check({block.kind for block in figures} == {"text"}, figures[-1], "these are blocks that nothing runs")
     picture, first, banner, requests, script, installed, deployed = readme
@@ -250,7 +170,9 @@ def main():
             install(newcomer, installed)
             deploy(newcomer, deployed)
             map_of_folders(newcomer, folders)
-    print(f"{len(readme) - 1 + len(guide) + len(audit) + len(emails)} blocks of README.md and docs/ do what they say")
+            run, left_out = guides.read_all(newcomer)
+    print(f"{len(readme) - 1 + len(guide) + len(audit) + len(emails) + run} blocks of README.md and docs/ do what they say")
+    print(f"{left_out} blocks need what is not here, see NOT_RUN in tests/docs/guides.py")
 
 
 if __name__ == "__main__":
