@@ -47,7 +47,9 @@ fn asked(area: &str, name: &str, method: &str, path: &str) -> Asked {
 fn made(area: &str, method: &str, path: &str, copy: &Path) -> Result<(), String> {
     let operation = NewOperation::of(asked(area, "sample-note", method, path), copy, &operations::all()).unwrap();
     let files = operation.files(copy).map_err(|error| error.to_string())?;
-    files.iter().for_each(|file| file.write().unwrap());
+    for file in files {
+        file.write().unwrap();
+    }
     Ok(())
 }
 
