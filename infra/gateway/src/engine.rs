@@ -163,3 +163,6 @@ impl Engine {
         self.outbox_changed.notified().await;
     }
 }
+
+#[cfg(test)]
+mod tests;
