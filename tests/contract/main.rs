@@ -6,6 +6,7 @@
 mod attack_costs;
 mod document;
 mod events;
+mod house;
 mod new_operation;
 mod rendered;
 mod routes;

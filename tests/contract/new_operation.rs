@@ -47,7 +47,7 @@ fn asked(area: &str, name: &str, method: &str, path: &str) -> Asked {
 fn made(area: &str, method: &str, path: &str, copy: &Path) -> Result<(), String> {
     let operation = NewOperation::of(asked(area, "sample-note", method, path), copy, &operations::all()).unwrap();
     let files = operation.files(copy).map_err(|error| error.to_string())?;
-    for file in files {
+    for file in &files {
         file.write().unwrap();
     }
     Ok(())

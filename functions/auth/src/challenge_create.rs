@@ -10,7 +10,7 @@ use api::product::Input;
 use api::product::input::Ignored;
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::bot_challenge::{excess, tallies};
 use flows::limits::{self, Counting};
@@ -27,7 +27,7 @@ pub const ROUTE: Route = Route::get("auth-challenge-create", "/api/v1/auth/chall
     .limit(Limit::Challenge)
     .leaves_no_trail("a challenge changes nothing: it carries its own signature")
     .table(&[BatchGetItem, UpdateItem])
-    .errors(&["PROJECT_NOT_FOUND", "BOT_CHALLENGE_NOT_ENABLED"]);
+    .errors(&[ErrorCode::ProjectNotFound, ErrorCode::BotChallengeNotEnabled]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use model::user::reference::UserRef;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::get("auth-connected-account-list", "/api/v1/conn
     .summary("Lists the accounts at providers that give access tokens for a user")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_NOT_FOUND"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::UserNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -9,7 +9,7 @@ use api::product::Input;
 use api::product::code_access::{AttemptCode, CodeAccess};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::limits::Failures;
 use model::code::{Code, Rejected};
@@ -28,13 +28,8 @@ pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-
     .limit(Limit::SignIn)
     .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
-    .errors(&[
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_EXPIRED",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
-        "INVALID_TOTP_CODE",
-    ]);
+    .errors(CODE_ERRORS)
+    .errors(&[ErrorCode::InvalidTotpCode]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

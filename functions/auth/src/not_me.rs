@@ -9,9 +9,9 @@ use api::product::Input;
 use api::product::input::Ignored;
 use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode};
 use flows::App;
-use flows::email::code::reset;
+use flows::email::code::CodeEmail;
 use flows::email::notice::NOT_ME_PATH;
 use flows::limits::by_secret;
 use model::code::Code;
@@ -23,7 +23,7 @@ use model::user::{Channel, User};
 use store::link::{self, Link};
 use store::user::UserRow;
 use store::user::account::Outcome;
-use store::{Label, Write, record};
+use store::{Contention as _, Label, Write, optimistic, record};
 
 use crate::pages::not_me::{WayBack, done, find, nothing_to_undo, used};
 
@@ -32,10 +32,10 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
     .limit(Limit::Code)
     .ignores_body()
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
-    .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
+    .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
 /// How often it looks again: once for each address or account that somebody else signs in with by now, and for changes meanwhile.
-const TRIES: u32 = 20;
+const ROUNDS: u32 = 20;
 /// How many claims of addresses and accounts one transaction takes beside everything else.
 const MOST_CLAIMS: usize = 60;
 
@@ -68,7 +68,13 @@ struct Undo<'a> {
 
 impl Undo<'_> {
     async fn of(mut self, mut row: UserRow) -> Result<LinkPage, Error> {
-        for _ in 0..TRIES {
+        optimistic!(ROUNDS, |round| {
+            if round > 0 {
+                match self.app.store.user(&self.project.id, row.user.id).await? {
+                    Some(again) => row = again,
+                    None => return Ok(nothing_to_undo()),
+                }
+            }
             let mut user = row.user.clone();
             let is_first_half =
                 claims(&row.user, self.link) > MOST_CLAIMS && user.undo_additions(&self.link.purpose).is_ok() && !same(&user, &row);
@@ -89,12 +95,8 @@ impl Undo<'_> {
                 Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
                 Err(error) => return Err(error.into()),
             }
-            match self.app.store.user(&self.project.id, row.user.id).await? {
-                Some(again) => row = again,
-                None => return Ok(nothing_to_undo()),
-            }
-        }
-        Err(KnownError::ServiceUnavailable.into())
+            Err(Error::conflict())
+        })
     }
 
     /// Uses the link, and emails the way back in.
@@ -108,7 +110,8 @@ impl Undo<'_> {
         let Some(page) = config.handler_page("password-reset").filter(|_| config.credential_enabled) else {
             return Ok((WayBack::AsUsual, writes));
         };
-        writes.extend(reset(self.app, &self.project.id, user, email, &page, self.app.clock.now())?);
+        let reset = CodeEmail { app: self.app, project: &self.project.id, callback: &page, now: self.app.clock.now() };
+        writes.extend(reset.reset(user, email)?);
         Ok((WayBack::Emailed, writes))
     }
 

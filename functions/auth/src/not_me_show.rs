@@ -8,7 +8,7 @@ use api::product::Input;
 use api::product::input::Ignored;
 use api::product::link_page::{LinkPage, LinkQuery, show};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use flows::email::notice::NOT_ME_PATH;
 
@@ -18,7 +18,7 @@ pub const ROUTE: Route = Route::get("auth-not-me-show", NOT_ME_PATH)
     .summary("Shows the page by which a change of an account is undone")
     .without_secret()
     .table(&[GetItem])
-    .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
+    .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
     show(&app, find(&app, &caller, &query.code).await?, used, question).await

@@ -11,7 +11,7 @@ use api::product::access::NO_KEY;
 use api::product::input::Ignored;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use errors::{Error, KeySlip, KnownError};
+use errors::{Error, ErrorCode, KeySlip, KnownError};
 use flows::App;
 use flows::bot_challenge::{Admitted, Check, Presented};
 use flows::current_user::{self, CurrentUser, token_error};
@@ -45,20 +45,20 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
     .leaves_no_trail("it begins a flow, and nothing changes before that ends")
     .table(&[BatchGetItem, PutItem])
     .errors(&[
-        "INVALID_OAUTH_CLIENT_ID_OR_SECRET",
-        "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT",
-        "INVALID_PUBLISHABLE_CLIENT_KEY",
-        "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
-        "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE",
-        "INVALID_SCOPE",
-        "REDIRECT_URL_NOT_WHITELISTED",
-        "UNPARSABLE_ACCESS_TOKEN",
-        "ACCESS_TOKEN_EXPIRED",
-        "INVALID_PROJECT_FOR_ACCESS_TOKEN",
-        "RESTRICTED_USER_NOT_ALLOWED",
-        "REAUTHENTICATION_REQUIRED",
-        "BOT_CHALLENGE_REQUIRED",
-        "BOT_CHALLENGE_FAILED",
+        ErrorCode::InvalidOauthClientIdOrSecret,
+        ErrorCode::PublishableClientKeyRequiredForProject,
+        ErrorCode::InvalidPublishableClientKey,
+        ErrorCode::OauthProviderNotFoundOrNotEnabled,
+        ErrorCode::OauthProviderTemporarilyUnavailable,
+        ErrorCode::InvalidScope,
+        ErrorCode::RedirectUrlNotWhitelisted,
+        ErrorCode::UnparsableAccessToken,
+        ErrorCode::AccessTokenExpired,
+        ErrorCode::InvalidProjectForAccessToken,
+        ErrorCode::RestrictedUserNotAllowed,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::BotChallengeRequired,
+        ErrorCode::BotChallengeFailed,
     ]);
 
 /// The answer of the JSON mode; in the redirect mode the same URL is the `Location` of a 307.

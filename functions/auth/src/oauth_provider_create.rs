@@ -5,7 +5,7 @@ use api::http::{Created, Named, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
 use model::email::Email;
@@ -22,11 +22,11 @@ pub const ROUTE: Route = Route::post("auth-oauth-provider-create", "/api/v1/oaut
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "USER_ID_DOES_NOT_EXIST",
-        "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
-        "OAUTH_PROVIDER_ACCOUNT_ID_ALREADY_USED_FOR_SIGN_IN",
-        "TOO_MANY_PROVIDER_ACCOUNTS",
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::UserIdDoesNotExist,
+        ErrorCode::OauthProviderNotFoundOrNotEnabled,
+        ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn,
+        ErrorCode::TooManyProviderAccounts,
     ]);
 
 #[derive(Deserr, ToSchema)]

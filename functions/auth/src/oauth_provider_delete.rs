@@ -5,7 +5,7 @@ use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateI
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
 use flows::literal::{SUCCESS, Success};
 
@@ -16,11 +16,11 @@ pub const ROUTE: Route = Route::delete("auth-oauth-provider-delete", "/api/v1/oa
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "FORBIDDEN",
-        "REAUTHENTICATION_REQUIRED",
-        "PROVIDER_ACCOUNT_NOT_FOUND",
-        "LAST_SIGN_IN_METHOD",
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::ProviderAccountNotFound,
+        ErrorCode::LastSignInMethod,
     ]);
 
 pub async fn handle(

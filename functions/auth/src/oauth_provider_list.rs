@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::accounts::read;
 use model::user::provider_account::ProviderAccountRead;
 use model::user::reference::UserRef;
@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-p
     .summary("Lists the accounts of a user at OAuth providers")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

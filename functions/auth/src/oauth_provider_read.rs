@@ -4,7 +4,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
 use model::user::provider_account::ProviderAccountRead;
 
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-read", "/api/v1/oauth-p
     .summary("Reads an account of a user at an OAuth provider")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "PROVIDER_ACCOUNT_NOT_FOUND"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::ProviderAccountNotFound]);
 
 pub async fn handle(
     access: Access<Client>,

@@ -6,7 +6,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
 use model::email::Email;
 use model::user::provider_account::{AccountPatch, ProviderAccountRead};
@@ -21,12 +21,12 @@ pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oau
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "FORBIDDEN",
-        "REAUTHENTICATION_REQUIRED",
-        "PROVIDER_ACCOUNT_NOT_FOUND",
-        "OAUTH_PROVIDER_ACCOUNT_ID_ALREADY_USED_FOR_SIGN_IN",
-        "LAST_SIGN_IN_METHOD",
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::ProviderAccountNotFound,
+        ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn,
+        ErrorCode::LastSignInMethod,
     ]);
 
 #[derive(Deserr, ToSchema)]

@@ -12,7 +12,7 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::{App, limits};
 use model::limit::{Limit, Rule};
 use model::project::redirect::RedirectUrl;
@@ -42,14 +42,14 @@ pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/tok
     .token_endpoint()
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
-        "INVALID_OAUTH_CLIENT_ID_OR_SECRET",
-        "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT",
-        "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED",
-        "INVALID_AUTHORIZATION_CODE",
-        "MULTI_FACTOR_AUTHENTICATION_REQUIRED",
-        "RESTRICTED_USER_NOT_ALLOWED",
-        "OAUTH_CONNECTION_ALREADY_CONNECTED_TO_ANOTHER_USER",
-        "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",
+        ErrorCode::InvalidOauthClientIdOrSecret,
+        ErrorCode::PublishableClientKeyRequiredForProject,
+        ErrorCode::RefreshTokenNotFoundOrExpired,
+        ErrorCode::InvalidAuthorizationCode,
+        ErrorCode::MultiFactorAuthenticationRequired,
+        ErrorCode::RestrictedUserNotAllowed,
+        ErrorCode::OauthConnectionAlreadyConnectedToAnotherUser,
+        ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse,
     ]);
 
 /// Unknown fields are ignored (RFC 6749 §3.2).

@@ -4,10 +4,10 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::admit;
 use flows::bot_challenge::Check;
-use flows::email::code;
+use flows::email::code::CodeEmail;
 use flows::limits::recipient;
 use flows::{App, guarded_body};
 use model::bot_challenge::Guarded;
@@ -31,12 +31,12 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::EmailClaim])
     .errors(&[
-        "MAGIC_LINK_NOT_ENABLED",
-        "SIGN_UP_NOT_ENABLED",
-        "SIGN_UP_REJECTED",
-        "REDIRECT_URL_NOT_WHITELISTED",
-        "BOT_CHALLENGE_REQUIRED",
-        "BOT_CHALLENGE_FAILED",
+        ErrorCode::MagicLinkNotEnabled,
+        ErrorCode::SignUpNotEnabled,
+        ErrorCode::SignUpRejected,
+        ErrorCode::RedirectUrlNotWhitelisted,
+        ErrorCode::BotChallengeRequired,
+        ErrorCode::BotChallengeFailed,
     ]);
 
 guarded_body! {
@@ -83,7 +83,8 @@ pub async fn handle(
         used: false,
     };
     let recipient = recipient(&access, &stored.email).await?;
-    let (code, writes) = code::writes(&app, project, recipient, &stored, Builtin::SignIn, &body.callback_url, now)?;
+    let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
+    let (code, writes) = email.writes(recipient, &stored, Builtin::SignIn)?;
     admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(Sent { nonce: code.nonce() }))
 }

@@ -9,7 +9,7 @@ use api::product::code_access::{CodeAccess, SignInCode};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{admit, redeemed};
 use flows::email::code::account_claimed;
@@ -20,10 +20,9 @@ use model::sign_up::rule::AuthMethod;
 use model::trail::Event;
 use model::user::User;
 use model::user::ownership::Proof;
-use serde::Serialize;
 use store::user::account::Outcome;
 use store::user::{self, EmailClaim, UserRow};
-use store::{Conflict, Label, Write, code, keys};
+use store::{Conflict, Write, code, keys, optimistic};
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
@@ -36,15 +35,12 @@ pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-
     .summary("Signs in with a code from a mail")
     .limit(Limit::Code)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
+    .errors(CODE_ERRORS)
     .errors(&[
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_EXPIRED",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
-        "MAGIC_LINK_NOT_ENABLED",
-        "SIGN_UP_NOT_ENABLED",
-        "SIGN_UP_REJECTED",
-        "MULTI_FACTOR_AUTHENTICATION_REQUIRED",
+        ErrorCode::MagicLinkNotEnabled,
+        ErrorCode::SignUpNotEnabled,
+        ErrorCode::SignUpRejected,
+        ErrorCode::MultiFactorAuthenticationRequired,
     ]);
 
 #[derive(Deserr, ToSchema)]
@@ -55,7 +51,7 @@ pub struct SignIn {
 }
 
 /// How often a sign-in looks again when the account changed under it.
-const TRIES: u32 = 3;
+const ROUNDS: u32 = 3;
 
 pub async fn handle(
     State(app): State<App>,
@@ -87,15 +83,12 @@ pub async fn handle(
         Some(account) => account,
         None => Account::of(&app, project, &stored).await?,
     };
-    for _ in 1..TRIES {
-        match sign_in(&app, &access, &body.code, &stored, account).await {
-            Err(Error::Store(store::Error::Conflict(conflict))) if !conflict.is_of(Label::Code) => {
-                account = Account::of(&app, project, &stored).await?;
-            }
-            result => return redeemed(result).map(Json),
+    optimistic!(ROUNDS, |round| {
+        if round > 0 {
+            account = Account::of(&app, project, &stored).await?;
         }
-    }
-    redeemed(sign_in(&app, &access, &body.code, &stored, account).await).map(Json)
+        redeemed(sign_in(&app, &access, &body.code, &stored, &account).await).map(Json)
+    })
 }
 
 /// Who has the address of a code.
@@ -121,7 +114,7 @@ impl Account {
     }
 }
 
-async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &StoredCode, account: Account) -> Result<SignedInOrUp, Error> {
+async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &StoredCode, account: &Account) -> Result<SignedInOrUp, Error> {
     let project = &access.project.id;
     // A code that was sent to an account signs nobody up when the account, or its address, is gone.
     if account.claim.is_none() && stored.user_id.is_some() {
@@ -130,22 +123,22 @@ async fn sign_in(app: &App, access: &Access<Client>, code: &Code, stored: &Store
     may_sign_in(&access.project.config, account.claim.as_ref())?;
     let is_new_user = account.claim.is_none();
     let mut writes = vec![code::redeem(project, Purpose::SignIn, code)];
-    let (user, before) = match account.claim {
+    let (user, before) = match &account.claim {
         None => (sign_up(app, access, stored, &mut writes)?, None),
         Some(_) => {
-            let row = account.row.ok_or(KnownError::UserNotFound)?;
-            (proved(app, access, stored, &row, &mut writes)?, Some(row))
+            let row = account.row.as_ref().ok_or(KnownError::UserNotFound)?;
+            (proved(app, access, stored, row, &mut writes)?, Some(row))
         }
     };
     if let Some((attempt, required)) = second_factor::required(app, &access.project, &user, is_new_user, Amr::Otp)? {
         writes.push(attempt);
-        write(app, project, before.as_ref(), &user, writes).await?;
+        write(app, project, before, &user, writes).await?;
         return Err(required.into());
     }
     let session = NewSession::start(app, &access.project, &user, &access.place, vec![Amr::Otp]);
     writes.extend(session.writes(&access.project)?);
     writes.extend(notice::write(app, &access.project, &user, &access.place).await?);
-    write(app, project, before.as_ref(), &user, writes).await?;
+    write(app, project, before, &user, writes).await?;
     let was_anonymous = access.user.as_ref().is_some_and(|current| current.row.user.is_anonymous && current.row.user.id == user.id);
     if was_anonymous {
         app.store.name_personal_team(project, &user).await;

@@ -6,7 +6,7 @@ use api::product::Input;
 use api::product::code_access::{CodeAccess, ResetCode};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{CODE_ERRORS, Error, KnownError};
 use flows::App;
 use model::code::Code;
 use model::limit::Limit;
@@ -19,12 +19,7 @@ pub const ROUTE: Route = Route::post("auth-password-check-reset-code", "/api/v1/
     .open_to_restricted()
     .leaves_no_trail("it counts a try at a code, which stays as good as it was")
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .errors(&[
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_EXPIRED",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
-    ]);
+    .errors(CODE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

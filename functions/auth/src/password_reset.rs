@@ -11,7 +11,7 @@ use api::product::code_access::{CodeAccess, ResetCode};
 use axum::extract::State;
 use crypto::password::Password;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{With, change_read, redeemed};
 use flows::email::code::account_claimed;
@@ -30,15 +30,12 @@ pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/passwo
     .limit(Limit::Code)
     .open_to_restricted()
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(CODE_ERRORS)
     .errors(&[
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_EXPIRED",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
-        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
-        "PASSWORD_TOO_SHORT",
-        "PASSWORD_TOO_LONG",
-        "PASSWORD_REQUIREMENTS_NOT_MET",
+        ErrorCode::PasswordAuthenticationNotEnabled,
+        ErrorCode::PasswordTooShort,
+        ErrorCode::PasswordTooLong,
+        ErrorCode::PasswordRequirementsNotMet,
     ])
     .hashes_passwords();
 

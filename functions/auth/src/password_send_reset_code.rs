@@ -7,9 +7,9 @@ use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use flows::email::code;
+use flows::email::code::CodeEmail;
 use flows::limits::recipient;
 use jiff::Timestamp;
 use model::code::{Purpose, StoredCode};
@@ -29,7 +29,7 @@ pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/a
     .hides_accounts()
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::EmailClaim])
-    .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "REDIRECT_URL_NOT_WHITELISTED"]);
+    .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::RedirectUrlNotWhitelisted]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -61,10 +61,11 @@ pub async fn handle(
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
     let stored = stored(body.email, user_id, epoch, now);
     let recipient = recipient(&access, &stored.email).await?;
+    let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let writes = if exists {
-        code::writes(&app, project, recipient, &stored, Builtin::ResetPassword, &body.callback_url, now)?.1
+        email.writes(recipient, &stored, Builtin::ResetPassword)?.1
     } else {
-        code::decoys(&app, project, recipient, &stored, Builtin::ResetPassword, &body.callback_url, now)?
+        email.decoys(recipient, &stored, Builtin::ResetPassword)?
     };
     app.store.transact(writes).await?;
     Ok(Json(MaybeSent { success: "maybe, only if user with e-mail exists" }))

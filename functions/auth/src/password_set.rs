@@ -6,7 +6,7 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{With, change_as};
 use flows::literal::{SUCCESS, Success};
@@ -17,13 +17,13 @@ pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password
     .summary("Gives the signed-in user a first password")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "REAUTHENTICATION_REQUIRED",
-        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
-        "PASSWORD_TOO_SHORT",
-        "PASSWORD_TOO_LONG",
-        "PASSWORD_REQUIREMENTS_NOT_MET",
-        "USER_HAS_PASSWORD",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::PasswordAuthenticationNotEnabled,
+        ErrorCode::PasswordTooShort,
+        ErrorCode::PasswordTooLong,
+        ErrorCode::PasswordRequirementsNotMet,
+        ErrorCode::UserHasPassword,
     ])
     .hashes_passwords();
 

@@ -10,7 +10,7 @@ use axum::extract::State;
 use crypto::password::Password;
 use crypto::password::hash::Verdict;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::limits::Failures;
 use model::email::Email;
@@ -30,7 +30,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/pass
     .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::EmailClaim])
-    .errors(&["PASSWORD_AUTHENTICATION_NOT_ENABLED", "EMAIL_PASSWORD_MISMATCH", "MULTI_FACTOR_AUTHENTICATION_REQUIRED"])
+    .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::EmailPasswordMismatch, ErrorCode::MultiFactorAuthenticationRequired])
     .hashes_passwords();
 
 #[derive(Deserr, ToSchema)]

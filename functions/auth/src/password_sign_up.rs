@@ -5,10 +5,10 @@ use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::admit;
 use flows::bot_challenge::Check;
-use flows::email::code;
+use flows::email::code::CodeEmail;
 use flows::limits::recipient;
 use flows::{App, guarded_body};
 use model::bot_challenge::Guarded;
@@ -28,16 +28,16 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
     .limit(Limit::SignUp)
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
-        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
-        "REDIRECT_URL_NOT_WHITELISTED",
-        "SIGN_UP_NOT_ENABLED",
-        "BOT_CHALLENGE_REQUIRED",
-        "BOT_CHALLENGE_FAILED",
-        "SIGN_UP_REJECTED",
-        "PASSWORD_TOO_SHORT",
-        "PASSWORD_TOO_LONG",
-        "PASSWORD_REQUIREMENTS_NOT_MET",
-        "USER_EMAIL_ALREADY_EXISTS",
+        ErrorCode::PasswordAuthenticationNotEnabled,
+        ErrorCode::RedirectUrlNotWhitelisted,
+        ErrorCode::SignUpNotEnabled,
+        ErrorCode::BotChallengeRequired,
+        ErrorCode::BotChallengeFailed,
+        ErrorCode::SignUpRejected,
+        ErrorCode::PasswordTooShort,
+        ErrorCode::PasswordTooLong,
+        ErrorCode::PasswordRequirementsNotMet,
+        ErrorCode::UserEmailAlreadyExists,
     ])
     .hashes_passwords();
 
@@ -83,7 +83,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     let session = NewSession::start(&app, &access.project, &user, &access.place, vec![Amr::Pwd]);
     writes.extend(session.writes(&access.project)?);
     if let (Some(callback), Some(channel)) = (&body.verification_callback_url, user.primary()) {
-        writes.extend(code::verification(&app, &access.project.id, recipient?, &user, channel, callback, now)?);
+        let email = CodeEmail { app: &app, project: &access.project.id, callback, now };
+        writes.extend(email.verification(recipient?, &user, channel)?);
     }
     match admitted.beside(app.store.transact(writes)).await {
         Ok(()) => {

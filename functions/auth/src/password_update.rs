@@ -8,7 +8,7 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{With, change_as};
 use flows::literal::{SUCCESS, Success};
@@ -24,14 +24,14 @@ pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/passw
     .summary("Replaces the password of the signed-in user")
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "REAUTHENTICATION_REQUIRED",
-        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
-        "PASSWORD_TOO_SHORT",
-        "PASSWORD_TOO_LONG",
-        "PASSWORD_REQUIREMENTS_NOT_MET",
-        "USER_DOES_NOT_HAVE_PASSWORD",
-        "PASSWORD_CONFIRMATION_MISMATCH",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::PasswordAuthenticationNotEnabled,
+        ErrorCode::PasswordTooShort,
+        ErrorCode::PasswordTooLong,
+        ErrorCode::PasswordRequirementsNotMet,
+        ErrorCode::UserDoesNotHavePassword,
+        ErrorCode::PasswordConfirmationMismatch,
     ])
     .hashes_passwords();
 

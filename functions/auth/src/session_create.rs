@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
 use jiff::SignedDuration;
@@ -24,7 +24,7 @@ pub const ROUTE: Route = Route::post("auth-session-create", "/api/v1/auth/sessio
     .summary("Begins a session of a user")
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[Named::User])
-    .errors(&["USER_ID_DOES_NOT_EXIST", "CANNOT_GET_OWN_USER_WITHOUT_USER"]);
+    .errors(&[ErrorCode::UserIdDoesNotExist, ErrorCode::CannotGetOwnUserWithoutUser]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -8,7 +8,7 @@ use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
 use model::trail::Event;
@@ -21,7 +21,12 @@ use wire::problem::Problems;
 pub const ROUTE: Route = Route::delete("auth-session-delete", "/api/v1/auth/sessions/{id}")
     .summary("Ends a session other than the current one")
     .table(&[BatchGetItem, DeleteItem, Query])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "CANNOT_DELETE_CURRENT_SESSION", "SESSION_NOT_FOUND"]);
+    .errors(&[
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::CannotDeleteCurrentSession,
+        ErrorCode::SessionNotFound,
+    ]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

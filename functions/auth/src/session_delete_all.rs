@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Param};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::{With, change_as, read};
 use flows::literal::{SUCCESS, Success};
 use model::user::reference::UserRef;
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/
     .summary("Ends all sessions of a user")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_ID_DOES_NOT_EXIST"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::UserIdDoesNotExist]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

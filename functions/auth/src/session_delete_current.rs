@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, DeleteItem};
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
 use model::trail::Event;
@@ -13,7 +13,7 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-current", "/api/v1/a
     .summary("Signs out: ends the session of the access token")
     .table(&[BatchGetItem, DeleteItem])
     .open_to_restricted()
-    .errors(&["REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);
+    .errors(&[ErrorCode::RefreshTokenNotFoundOrExpired]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<Success>, Error> {
     let Some(user) = &access.user else {

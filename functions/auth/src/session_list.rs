@@ -7,7 +7,7 @@ use api::product::page::{self, Pagination};
 use api::product::{Access, Client, Input, cursor};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
 use model::place::Place;
@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions"
     .summary("Lists the live sessions of a user")
     .table(&[BatchGetItem, Query])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_ID_DOES_NOT_EXIST", "INVALID_CURSOR"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::UserIdDoesNotExist, ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

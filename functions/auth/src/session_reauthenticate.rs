@@ -12,7 +12,7 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::current_user::CurrentUser;
 use flows::limits::Failures;
@@ -32,16 +32,13 @@ pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/aut
     .summary("Proves that the signed-in user is there")
     .limit(Limit::SignIn)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, UpdateItem])
+    .errors(CODE_ERRORS)
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "REAUTHENTICATION_REQUIRED",
-        "USER_DOES_NOT_HAVE_PASSWORD",
-        "PASSWORD_CONFIRMATION_MISMATCH",
-        "INVALID_TOTP_CODE",
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_EXPIRED",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::UserDoesNotHavePassword,
+        ErrorCode::PasswordConfirmationMismatch,
+        ErrorCode::InvalidTotpCode,
     ])
     .hashes_passwords();
 

@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::header_family::header;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::{App, limits};
 use http::HeaderMap;
 use model::limit::Limit;
@@ -22,7 +22,7 @@ pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessi
     .open_to_restricted()
     .leaves_no_trail("a session that is used stays as it is, but for when it was last used")
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .errors(&["REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED"]);
+    .errors(&[ErrorCode::RefreshTokenNotFoundOrExpired]);
 
 #[derive(Serialize, ToSchema)]
 pub struct Refreshed {

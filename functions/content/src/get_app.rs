@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("content-get-app", "/api/v1/apps/{app_id}")
     .content()
     .summary("Gives one public app")
     .table(&[TableAction::GetItem])
-    .errors(&["app_not_found"]);
+    .problems(&["app_not_found"]);
 
 /// Which app is asked for. No text is malformed here, not even one that is not UTF-8: it is the id of no app.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -5,7 +5,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use jiff::SignedDuration;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use wire::clock::after;
 pub const ROUTE: Route = Route::post("emails-capacity-boost", "/api/v1/emails/capacity-boost")
     .summary("Lets the project send faster for some hours")
     .table(&[BatchGetItem, GetItem, PutItem])
-    .errors(&["EMAIL_CAPACITY_BOOST_ALREADY_ACTIVE"]);
+    .errors(&[ErrorCode::EmailCapacityBoostAlreadyActive]);
 
 const LENGTH: SignedDuration = SignedDuration::from_hours(4);
 

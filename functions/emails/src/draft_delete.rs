@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::document::DocumentKind;
 
@@ -14,7 +14,7 @@ use crate::documents::changes::{Changed, DocumentPath, delete};
 pub const ROUTE: Route = Route::delete("emails-draft-delete", "/api/v1/internal/email-drafts/{id}")
     .summary("Deletes a draft of a mail")
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
-    .errors(&["EMAIL_DRAFT_NOT_FOUND"]);
+    .errors(&[ErrorCode::EmailDraftNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -4,7 +4,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Admin, Input};
-use errors::Error;
+use errors::{Error, ErrorCode};
 use jiff::Timestamp;
 use model::document::DocumentKind;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::get("emails-draft-read", "/api/v1/internal/email
     .summary("Reads a draft of a mail")
     .table(&[BatchGetItem])
     .reads(&[Named::Document(DocumentKind::Draft)])
-    .errors(&["EMAIL_DRAFT_NOT_FOUND"]);
+    .errors(&[ErrorCode::EmailDraftNotFound]);
 
 #[derive(Serialize, ToSchema)]
 pub struct DraftView {

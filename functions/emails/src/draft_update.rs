@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::document::{DocumentKind, DocumentPatch};
 
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::patch("emails-draft-update", "/api/v1/internal/e
     .summary("Changes a draft of a mail")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::Document(DocumentKind::Draft)])
-    .errors(&["EMAIL_DRAFT_NOT_FOUND"]);
+    .errors(&[ErrorCode::EmailDraftNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

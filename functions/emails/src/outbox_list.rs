@@ -7,7 +7,7 @@ use api::product::page::{self, Pagination};
 use api::product::{Access, Input, Server, cursor};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::outbox::OutboxEntry;
 use model::outbox::status::{SimpleStatus, Status};
@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::get("emails-outbox-list", "/api/v1/emails/outbox")
     .summary("Lists the entries of the outbox, newest first")
     .table(&[BatchGetItem, Query])
-    .errors(&["INVALID_CURSOR"]);
+    .errors(&[ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

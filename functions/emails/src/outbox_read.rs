@@ -5,7 +5,7 @@ use api::http::{Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 
 use crate::outbox::entry::{Entry, EntryPath};
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("emails-outbox-read", "/api/v1/emails/outbox
     .summary("Reads an entry of the outbox")
     .table(&[BatchGetItem])
     .reads(&[Named::Mail])
-    .errors(&["EMAIL_NOT_FOUND"]);
+    .errors(&[ErrorCode::EmailNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -8,13 +8,14 @@ use api::http::{Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use http::{HeaderMap, header};
 use model::document::DocumentKind;
 use model::document::theme::ThemeId;
 use model::outbox::patch::{OutboxPatch, Refused};
 use model::outbox::work::MAX_BYTES;
+use store::optimistic;
 use wire::change::Change;
 use wire::id::EmailId;
 use wire::problem::Problems;
@@ -26,10 +27,10 @@ pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/ou
     .summary("Edits, pauses, resumes or cancels a mail that is not being sent yet")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::Mail])
-    .errors(&["EMAIL_NOT_FOUND", "EMAIL_NOT_EDITABLE", "PRECONDITION_FAILED"]);
+    .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable, ErrorCode::PreconditionFailed]);
 
 /// An entry moves at most six times on its way, so a patch meets it after fewer tries than these.
-const TRIES: u32 = 8;
+const ROUNDS: u32 = 8;
 
 pub async fn handle(
     State(app): State<App>,
@@ -44,9 +45,8 @@ pub async fn handle(
             return Err(invalid("body.theme_id", "must be the id of a theme"));
         }
     }
-    let mut table = &access.prefetched;
-    for _ in 0..TRIES {
-        let row = table.outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
+    optimistic!(ROUNDS, |round| {
+        let row = access.table(round).outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
         if !matches(&headers, row.version) {
             return Err(KnownError::PreconditionFailed.into());
         }
@@ -54,13 +54,9 @@ pub async fn handle(
         if entry.is_too_large() {
             return Err(invalid("body", &format!("makes the mail larger than {MAX_BYTES} bytes")));
         }
-        match app.store.replace_outbox_entry(&row, &entry).await {
-            Ok(()) => return Entry::of(&app, project, entry, row.version + 1).await,
-            Err(store::Error::Conflict(_)) => table = &app.store,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(KnownError::ServiceUnavailable.into())
+        app.store.replace_outbox_entry(&row, &entry).await?;
+        Entry::of(&app, project, entry, row.version + 1).await
+    })
 }
 
 fn invalid(path: &str, message: &str) -> Error {

@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
 use model::email::category::Category;
 use model::user::reference::UserRef;
@@ -18,7 +18,7 @@ pub const ROUTE: Route = Route::get("emails-preference-list", "/api/v1/emails/no
     .summary("Lists which kinds of mails a user wants")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_NOT_FOUND"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::UserNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -7,7 +7,7 @@ use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::email::category::Category;
 use model::user::reference::UserRef;
@@ -22,7 +22,12 @@ pub const ROUTE: Route =
     Route::patch("emails-preference-update", "/api/v1/emails/notification-preference/{user_id}/{notification_category_id}")
         .summary("Sets whether a user wants mails of a kind")
         .table(&[BatchGetItem, UpdateItem])
-        .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "USER_NOT_FOUND", "NOTIFICATION_CATEGORY_NOT_FOUND"]);
+        .errors(&[
+            ErrorCode::CannotGetOwnUserWithoutUser,
+            ErrorCode::Forbidden,
+            ErrorCode::UserNotFound,
+            ErrorCode::NotificationCategoryNotFound,
+        ]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -7,7 +7,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use email::render::{Context, Job, ProjectContext, Sources, UserContext};
 use email::sandbox;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, HtmlSource, MailDocument, html_of};
@@ -27,7 +27,7 @@ pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-ema
     .summary("Shows what a template becomes")
     .writes_nothing()
     .table(&[BatchGetItem])
-    .errors(&["EMAIL_RENDERING_ERROR"]);
+    .errors(&[ErrorCode::EmailRenderingError]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

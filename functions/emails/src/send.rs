@@ -6,7 +6,7 @@ use api::http::TableAction::{BatchGetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::outbox::{NewEntry, OutboxEntry};
 use serde::Serialize;
@@ -23,7 +23,7 @@ use crate::sending::request::SendEmail;
 pub const ROUTE: Route = Route::post("emails-send", "/api/v1/emails/send-email")
     .summary("Sends a mail to users of the project")
     .table(&[BatchGetItem, PutItem, Query, UpdateItem])
-    .errors(&["USER_ID_DOES_NOT_EXIST"]);
+    .errors(&[ErrorCode::UserIdDoesNotExist]);
 
 #[derive(Serialize, ToSchema)]
 pub struct Accepted {
@@ -47,7 +47,7 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
     let (content, user_ids) = tokio::join!(Content::of(&app, &access, &body, &ROUTE), user_ids(&app, &access, &body));
     let (content, user_ids) = (content?, user_ids?);
     let draft = content.source.draft_id.map(|draft| document::mark_sent(project, draft.into(), app.clock.now()));
-    accept(&app, project, body.entry(content), draft, &user_ids).await?;
+    accept(&app, project, content.entry(&body), draft, &user_ids).await?;
     Ok(Json(Accepted { results: user_ids.into_iter().map(|user_id| Recipient { user_id }).collect() }))
 }
 

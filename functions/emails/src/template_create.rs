@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::document::{DocumentKind, NewDocument};
 
@@ -13,7 +13,7 @@ use crate::documents::changes::{CreatedDocument, create_from};
 pub const ROUTE: Route = Route::post("emails-template-create", "/api/v1/internal/email-templates")
     .summary("Creates a template of mails")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .errors(&["TOO_MANY_EMAIL_DOCUMENTS"]);
+    .errors(&[ErrorCode::TooManyEmailDocuments]);
 
 pub async fn handle(
     State(app): State<App>,

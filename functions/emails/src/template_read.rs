@@ -4,7 +4,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Admin, Input};
-use errors::Error;
+use errors::{Error, ErrorCode};
 use model::document::DocumentKind;
 
 use crate::documents::changes::{DocumentPath, DocumentView, read};
@@ -13,7 +13,7 @@ pub const ROUTE: Route = Route::get("emails-template-read", "/api/v1/internal/em
     .summary("Reads a template of mails")
     .table(&[BatchGetItem])
     .reads(&[Named::Document(DocumentKind::Template)])
-    .errors(&["EMAIL_TEMPLATE_NOT_FOUND"]);
+    .errors(&[ErrorCode::EmailTemplateNotFound]);
 
 pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DocumentPath>) -> Result<Json<DocumentView>, Error> {
     Ok(Json(read(&access, DocumentKind::Template, path.id).await?.into()))

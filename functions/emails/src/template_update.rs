@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::document::{DocumentKind, DocumentPatch};
 
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::patch("emails-template-update", "/api/v1/interna
     .summary("Changes a template of mails")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Document(DocumentKind::Template)])
-    .errors(&["EMAIL_TEMPLATE_NOT_FOUND"]);
+    .errors(&[ErrorCode::EmailTemplateNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

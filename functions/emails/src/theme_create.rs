@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::document::{DocumentKind, NewTheme};
 use wire::id::DocumentId;
@@ -14,7 +14,7 @@ use crate::documents::changes::{CreatedDocument, create};
 pub const ROUTE: Route = Route::post("emails-theme-create", "/api/v1/internal/email-themes")
     .summary("Creates a theme of mails")
     .table(&[BatchGetItem, PutItem, UpdateItem])
-    .errors(&["TOO_MANY_EMAIL_DOCUMENTS"]);
+    .errors(&[ErrorCode::TooManyEmailDocuments]);
 
 pub async fn handle(
     State(app): State<App>,

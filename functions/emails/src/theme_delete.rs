@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::document::DocumentKind;
 
@@ -14,7 +14,7 @@ use crate::documents::changes::{Changed, DocumentPath, delete};
 pub const ROUTE: Route = Route::delete("emails-theme-delete", "/api/v1/internal/email-themes/{id}")
     .summary("Deletes a theme of mails")
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
-    .errors(&["EMAIL_THEME_NOT_FOUND"]);
+    .errors(&[ErrorCode::EmailThemeNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -4,7 +4,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Admin, Input};
-use errors::Error;
+use errors::{Error, ErrorCode};
 use model::document::DocumentKind;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::get("emails-theme-read", "/api/v1/internal/email
     .summary("Reads a theme of mails")
     .table(&[BatchGetItem])
     .reads(&[Named::Document(DocumentKind::Theme)])
-    .errors(&["EMAIL_THEME_NOT_FOUND"]);
+    .errors(&[ErrorCode::EmailThemeNotFound]);
 
 #[derive(Serialize, ToSchema)]
 pub struct ThemeView {

@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::document::{DocumentKind, ThemePatch};
 
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::patch("emails-theme-update", "/api/v1/internal/e
     .summary("Changes a theme of mails")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Document(DocumentKind::Theme)])
-    .errors(&["EMAIL_THEME_NOT_FOUND"]);
+    .errors(&[ErrorCode::EmailThemeNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

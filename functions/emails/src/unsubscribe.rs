@@ -8,7 +8,7 @@ use api::product::Input;
 use api::product::input::Ignored;
 use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use flows::limits::by_secret;
 use model::limit::{Limit, Rule};
@@ -22,7 +22,7 @@ pub const ROUTE: Route = Route::post("emails-unsubscribe", "/api/v1/emails/unsub
     .ignores_body()
     .without_secret()
     .table(&[GetItem, UpdateItem])
-    .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
+    .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
     let link = match find(&app, &caller, &query.code).await? {

@@ -7,7 +7,7 @@ use api::product::Input;
 use api::product::input::Ignored;
 use api::product::link_page::{LinkPage, LinkQuery, show};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 
 use crate::preferences::unsubscribe_page::{find, question, used};
@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::get("emails-unsubscribe-show", "/api/v1/emails/u
     .summary("Shows the page behind the unsubscribe link of a mail")
     .without_secret()
     .table(&[GetItem])
-    .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
+    .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
     show(&app, find(&app, &caller, &query.code).await?, used, question).await

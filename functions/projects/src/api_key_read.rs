@@ -4,7 +4,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Admin, Input};
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use model::project::key_set::KeySetRead;
 
 use crate::api_keys::input::ApiKeyPath;
@@ -13,7 +13,7 @@ pub const ROUTE: Route = Route::get("projects-api-key-read", "/api/v1/internal/a
     .summary("Reads a set of API keys")
     .table(&[BatchGetItem])
     .reads(&[Named::KeySet])
-    .errors(&["API_KEY_NOT_FOUND"]);
+    .errors(&[ErrorCode::ApiKeyNotFound]);
 
 pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, ApiKeyPath>) -> Result<Json<KeySetRead>, Error> {
     let set = access.prefetched.key_set(&access.project.id, path.id).await?.ok_or(KnownError::ApiKeyNotFound)?;

@@ -6,7 +6,7 @@ use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::literal::True;
 use model::project::key_set::KeySetRead;
@@ -18,7 +18,7 @@ pub const ROUTE: Route = Route::patch("projects-api-key-update", "/api/v1/intern
     .summary("Describes or revokes a set of API keys")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::KeySet])
-    .errors(&["API_KEY_NOT_FOUND"]);
+    .errors(&[ErrorCode::ApiKeyNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -15,7 +15,7 @@ use crate::configuration::text::ConfigString;
 pub const ROUTE: Route = Route::get("projects-config-override-read", "/api/v1/internal/config/override/{level}")
     .summary("Reads what a level of the configuration says")
     .table(&[BatchGetItem, Query])
-    .errors(&overrides::ERRORS);
+    .errors(overrides::ERRORS);
 
 pub async fn handle(
     State(app): State<App>,

@@ -20,7 +20,7 @@ use crate::configuration::overrides::{self, Documents, LevelPath, parse, permit,
 pub const ROUTE: Route = Route::put("projects-config-override-replace", "/api/v1/internal/config/override/{level}")
     .summary("Replaces a level of the configuration")
     .table(&overrides::CHANGE)
-    .errors(&overrides::CHANGE_ERRORS);
+    .errors(overrides::CHANGE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

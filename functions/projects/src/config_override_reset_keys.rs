@@ -17,7 +17,7 @@ use crate::configuration::overrides::{self, Documents, LevelPath, permit, refuse
 pub const ROUTE: Route = Route::post("projects-config-override-reset-keys", "/api/v1/internal/config/override/{level}/reset-keys")
     .summary("Takes keys out of a level of the configuration")
     .table(&overrides::CHANGE)
-    .errors(&overrides::CHANGE_ERRORS);
+    .errors(overrides::CHANGE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -16,7 +16,7 @@ use crate::configuration::overrides::{self, Documents, LevelPath, parse, permit,
 pub const ROUTE: Route = Route::patch("projects-config-override-update", "/api/v1/internal/config/override/{level}")
     .summary("Puts values into a level of the configuration")
     .table(&overrides::CHANGE)
-    .errors(&overrides::CHANGE_ERRORS);
+    .errors(overrides::CHANGE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

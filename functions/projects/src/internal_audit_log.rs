@@ -14,7 +14,7 @@ use api::product::{Access, Admin, Input, cursor};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use jiff::Timestamp;
 use model::trail::view::AuditEntry;
@@ -30,7 +30,7 @@ use wire::problem::Problems;
 pub const ROUTE: Route = Route::get("projects-internal-audit-log", "/api/v1/internal/audit-log")
     .summary("Lists what happened to the project and its accounts, newest first")
     .table(&[BatchGetItem, Query])
-    .errors(&["INVALID_CURSOR"]);
+    .errors(&[ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -5,7 +5,7 @@ use api::http::TableAction::{BatchGetItem, ConditionCheckItem, PutItem, UpdateIt
 use api::http::{Created, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::project::patch::NewProject;
 use model::project::view::AdminProject;
@@ -17,7 +17,7 @@ use crate::owners::teams::owner;
 pub const ROUTE: Route = Route::post("projects-internal-create", "/api/v1/internal/projects")
     .summary("Creates a project")
     .table(&[BatchGetItem, ConditionCheckItem, PutItem, UpdateItem])
-    .errors(&["EXPECTED_INTERNAL_PROJECT", "USER_AUTHENTICATION_REQUIRED", "TEAM_MEMBERSHIP_NOT_FOUND"]);
+    .errors(&[ErrorCode::ExpectedInternalProject, ErrorCode::UserAuthenticationRequired, ErrorCode::TeamMembershipNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -8,7 +8,7 @@ use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
 use utoipa::ToSchema;
@@ -17,7 +17,7 @@ use wire::problem::Problems;
 pub const ROUTE: Route = Route::delete("projects-internal-current-delete", "/api/v1/internal/projects/current")
     .summary("Deletes the project with everything that it has")
     .table(&[BatchGetItem, DeleteItem, PutItem])
-    .errors(&["INTERNAL_PROJECT_STAYS"]);
+    .errors(&[ErrorCode::InternalProjectStays]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -17,7 +17,7 @@ use crate::owners::teams::{self, owner};
 pub const ROUTE: Route = Route::get("projects-internal-list", "/api/v1/internal/projects")
     .summary("Lists the projects that the current user owns")
     .table(&[BatchGetItem, Query])
-    .errors(&teams::ERRORS);
+    .errors(teams::ERRORS);
 
 #[derive(Serialize, ToSchema)]
 pub struct OwnedProjects {

@@ -5,7 +5,7 @@ use api::http::Route;
 use api::product::Input;
 use api::product::input::{Ignored, Nothing};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 
 use crate::jwks::elsewhere::{KeysElsewhere, ProjectPath};
@@ -13,7 +13,7 @@ use crate::jwks::elsewhere::{KeysElsewhere, ProjectPath};
 pub const ROUTE: Route = Route::get("projects-jwks-anonymous-read", "/api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json")
     .summary("Leads to the public keys of anonymous users' access tokens")
     .without_secret()
-    .errors(&["PROJECT_NOT_FOUND"]);
+    .errors(&[ErrorCode::ProjectNotFound]);
 
 pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ProjectPath>) -> Result<KeysElsewhere, Error> {
     KeysElsewhere::of(&app, &path, "include_anonymous")

@@ -7,7 +7,7 @@ use api::product::input::{Ignored, Param};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use http::{HeaderValue, header};
 use serde::Serialize;
@@ -20,7 +20,7 @@ use crate::jwks::elsewhere::ProjectPath;
 pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{project_id}/.well-known/jwks.json")
     .summary("Reads the public keys of the project's access tokens")
     .table(&[GetItem])
-    .errors(&["PROJECT_NOT_FOUND"]);
+    .errors(&[ErrorCode::ProjectNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -5,7 +5,7 @@ use api::http::Route;
 use api::product::Input;
 use api::product::input::{Ignored, Nothing};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 
 use crate::jwks::elsewhere::{KeysElsewhere, ProjectPath};
@@ -14,7 +14,7 @@ pub const ROUTE: Route =
     Route::get("projects-jwks-restricted-read", "/api/v1/projects-restricted-users/{project_id}/.well-known/jwks.json")
         .summary("Leads to the public keys of restricted users' access tokens")
         .without_secret()
-        .errors(&["PROJECT_NOT_FOUND"]);
+        .errors(&[ErrorCode::ProjectNotFound]);
 
 pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ProjectPath>) -> Result<KeysElsewhere, Error> {
     KeysElsewhere::of(&app, &path, "include_restricted")

@@ -6,7 +6,7 @@ use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, InvitationCode};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use model::limit::{Limit, Subject};
 
@@ -19,15 +19,12 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-in
     // It refuses them by an error of its own.
     .open_to_restricted()
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .errors(CODE_ERRORS)
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_EXPIRED",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
-        "TEAM_INVITATION_RESTRICTED_USER_NOT_ALLOWED",
-        "TEAM_INVITATION_EMAIL_MISMATCH",
-        "TEAM_NOT_FOUND",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::TeamInvitationRestrictedUserNotAllowed,
+        ErrorCode::TeamInvitationEmailMismatch,
+        ErrorCode::TeamNotFound,
     ]);
 
 pub async fn handle(

@@ -7,7 +7,7 @@ use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
 use flows::teams::limited_to;
@@ -23,16 +23,16 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/t
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "FORBIDDEN",
-        "USER_NOT_FOUND",
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "TEAM_INVITATION_RESTRICTED_USER_NOT_ALLOWED",
-        "TEAM_INVITATION_EMAIL_MISMATCH",
-        "TEAM_MEMBERSHIP_ALREADY_EXISTS",
-        "TEAM_NOT_FOUND",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::UserNotFound,
+        ErrorCode::VerificationCodeNotFound,
+        ErrorCode::VerificationCodeAlreadyUsed,
+        ErrorCode::TeamInvitationRestrictedUserNotAllowed,
+        ErrorCode::TeamInvitationEmailMismatch,
+        ErrorCode::TeamMembershipAlreadyExists,
+        ErrorCode::TeamNotFound,
     ]);
 
 #[derive(Deserr, ToSchema)]

@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, InvitationCode};
 use axum::extract::State;
-use errors::Error;
+use errors::{CODE_ERRORS, Error};
 use flows::App;
 use model::limit::Limit;
 use serde::Serialize;
@@ -19,12 +19,7 @@ pub const ROUTE: Route = Route::post("teams-invitation-check-code", "/api/v1/tea
     .open_to_restricted()
     .leaves_no_trail("it counts a try at a code, which stays as good as it was")
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .errors(&[
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_EXPIRED",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
-    ]);
+    .errors(CODE_ERRORS);
 
 #[derive(Serialize, ToSchema)]
 pub struct ValidInvitationCode {

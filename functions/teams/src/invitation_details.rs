@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, InvitationCode};
 use axum::extract::State;
-use errors::Error;
+use errors::{CODE_ERRORS, Error, ErrorCode};
 use flows::App;
 use flows::teams::no_team;
 use model::limit::Limit;
@@ -21,13 +21,8 @@ pub const ROUTE: Route = Route::post("teams-invitation-details", "/api/v1/team-i
     .open_to_restricted()
     .leaves_no_trail("it counts a try at a code, which stays as good as it was")
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .errors(&[
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_EXPIRED",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
-        "TEAM_NOT_FOUND",
-    ]);
+    .errors(CODE_ERRORS)
+    .errors(&[ErrorCode::TeamNotFound]);
 
 #[derive(Serialize, ToSchema)]
 pub struct InvitationDetails {

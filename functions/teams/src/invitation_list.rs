@@ -7,7 +7,7 @@ use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
 use flows::teams::{enter, limited_to};
@@ -26,12 +26,12 @@ pub const ROUTE: Route = Route::get("teams-invitation-list", "/api/v1/team-invit
     .summary("Lists the invitations to a team, or of a user")
     .table(&[BatchGetItem, GetItem, Query])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "FORBIDDEN",
-        "USER_NOT_FOUND",
-        "TEAM_NOT_FOUND",
-        "TEAM_PERMISSION_REQUIRED",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::UserNotFound,
+        ErrorCode::TeamNotFound,
+        ErrorCode::TeamPermissionRequired,
     ]);
 
 #[derive(Deserr, ToSchema)]

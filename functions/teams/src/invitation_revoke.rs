@@ -7,7 +7,7 @@ use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
 use flows::teams::enter;
@@ -21,7 +21,12 @@ use crate::invitations::input::InvitationPath;
 pub const ROUTE: Route = Route::delete("teams-invitation-revoke", "/api/v1/team-invitations/{invitation_id}")
     .summary("Revokes an invitation to a team")
     .table(&[BatchGetItem, DeleteItem, GetItem])
-    .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND", "VERIFICATION_CODE_NOT_FOUND"]);
+    .errors(&[
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::TeamPermissionRequired,
+        ErrorCode::TeamNotFound,
+        ErrorCode::VerificationCodeNotFound,
+    ]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::bot_challenge::Check;
 use flows::email::invitation;
 use flows::limits::recipient;
@@ -24,12 +24,12 @@ pub const ROUTE: Route = Route::post("teams-invitation-send-code", "/api/v1/team
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .reads(&[Named::Team])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "TEAM_PERMISSION_REQUIRED",
-        "TEAM_NOT_FOUND",
-        "REDIRECT_URL_NOT_WHITELISTED",
-        "BOT_CHALLENGE_REQUIRED",
-        "BOT_CHALLENGE_FAILED",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::TeamPermissionRequired,
+        ErrorCode::TeamNotFound,
+        ErrorCode::RedirectUrlNotWhitelisted,
+        ErrorCode::BotChallengeRequired,
+        ErrorCode::BotChallengeFailed,
     ]);
 
 guarded_body! {

@@ -8,7 +8,7 @@ use api::product::page::{self, Pagination};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use flows::teams::{enter, limited_to};
 use model::permission::System;
@@ -27,12 +27,12 @@ pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-m
     .summary("Lists the profiles of the members of a team")
     .table(&[BatchGetItem, Query])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "TEAM_NOT_FOUND",
-        "TEAM_MEMBERSHIP_NOT_FOUND",
-        "TEAM_PERMISSION_REQUIRED",
-        "INVALID_CURSOR",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::TeamNotFound,
+        ErrorCode::TeamMembershipNotFound,
+        ErrorCode::TeamPermissionRequired,
+        ErrorCode::InvalidCursor,
     ]);
 
 #[derive(Deserr, ToSchema)]

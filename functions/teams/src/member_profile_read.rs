@@ -6,7 +6,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use flows::teams::{enter, limited_to, no_member};
 use model::permission::System;
@@ -21,11 +21,11 @@ pub const ROUTE: Route = Route::get("teams-member-profile-read", "/api/v1/team-m
     .table(&[BatchGetItem])
     .reads(&[Named::Team, Named::User])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "TEAM_NOT_FOUND",
-        "TEAM_MEMBERSHIP_NOT_FOUND",
-        "TEAM_PERMISSION_REQUIRED",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::TeamNotFound,
+        ErrorCode::TeamMembershipNotFound,
+        ErrorCode::TeamPermissionRequired,
     ]);
 
 pub async fn handle(

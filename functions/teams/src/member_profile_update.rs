@@ -6,12 +6,14 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode};
 use flows::App;
+use flows::context::ROUNDS;
 use flows::teams::{enter, limited_to, no_member};
 use model::profile_image::{NewImage, Owner, Upload};
 use model::team::MemberProfilePatch;
 use model::team::member_profile::MemberProfileView;
+use store::optimistic;
 use store::team::membership;
 
 use crate::members::images::image_writes;
@@ -23,15 +25,12 @@ pub const ROUTE: Route = Route::patch("teams-member-profile-update", "/api/v1/te
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Team, Named::User])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "FORBIDDEN",
-        "TEAM_NOT_FOUND",
-        "TEAM_MEMBERSHIP_NOT_FOUND",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::TeamNotFound,
+        ErrorCode::TeamMembershipNotFound,
     ]);
-
-/// How often a change looks again.
-const TRIES: u32 = 5;
 
 pub async fn handle(
     State(app): State<App>,
@@ -42,8 +41,8 @@ pub async fn handle(
     let (team, user, project) = (path.team_id, access.user_id(path.user_id)?, &access.project);
     let url = |digest: &_| Owner::from(team).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, |upload: &Upload| upload.digest_of_member(user), url);
-    let mut table = &access.prefetched;
-    for _ in 0..TRIES {
+    optimistic!(ROUNDS, |round| {
+        let table = access.table(round);
         let others = [user];
         let (entered, row) = tokio::join!(enter(table, &access, team, &others, &[]), table.user(&project.id, user));
         let (entered, row) = (entered?, row?.ok_or_else(|| no_member(team, user))?);
@@ -52,11 +51,7 @@ pub async fn handle(
         body.display_name.clone().map(|name| name.0).apply_flat(&mut new.member.display_name);
         let gone = image.apply(&mut new.member.profile_image_url, &mut new.member.uploaded_image);
         let images = image_writes(project, team, &image, gone)?;
-        match app.store.transact([membership::replace(&project.id, old, &new.member)?].into_iter().chain(images)).await {
-            Ok(()) => return Ok(Json(view_of(&app, &access, &entered.row.team, &new, row).await?)),
-            Err(store::Error::Conflict(_)) => table = &app.store,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(KnownError::ServiceUnavailable.into())
+        app.store.transact([membership::replace(&project.id, old, &new.member)?].into_iter().chain(images)).await?;
+        Ok(Json(view_of(&app, &access, &entered.row.team, &new, row).await?))
+    })
 }

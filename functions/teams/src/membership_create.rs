@@ -5,7 +5,7 @@ use api::http::{Created, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
 use flows::teams::{join_refused, joining};
@@ -19,7 +19,12 @@ pub const ROUTE: Route = Route::post("teams-membership-create", "/api/v1/team-me
     .summary("Adds a user to a team")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "TEAM_NOT_FOUND", "USER_NOT_FOUND", "TEAM_MEMBERSHIP_ALREADY_EXISTS"]);
+    .errors(&[
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::TeamNotFound,
+        ErrorCode::UserNotFound,
+        ErrorCode::TeamMembershipAlreadyExists,
+    ]);
 
 #[derive(Serialize, ToSchema)]
 pub struct TeamMembership {

@@ -6,11 +6,13 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode};
 use flows::App;
+use flows::context::ROUNDS;
 use flows::literal::{SUCCESS, Success};
 use flows::teams::{enter, limited_to};
 use model::permission::System;
+use store::optimistic;
 use store::team::membership;
 
 use crate::members::named::named;
@@ -21,15 +23,12 @@ pub const ROUTE: Route = Route::delete("teams-membership-delete", "/api/v1/team-
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .reads(&[Named::Team])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "TEAM_NOT_FOUND",
-        "TEAM_MEMBERSHIP_NOT_FOUND",
-        "TEAM_PERMISSION_REQUIRED",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::TeamNotFound,
+        ErrorCode::TeamMembershipNotFound,
+        ErrorCode::TeamPermissionRequired,
     ]);
-
-/// How often it looks again when the member changed meanwhile.
-const TRIES: u32 = 5;
 
 pub async fn handle(
     State(app): State<App>,
@@ -38,15 +37,9 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::RemoveMembers] };
-    let mut table = &access.prefetched;
-    for _ in 0..TRIES {
-        let entered = enter(table, &access, team, &[user], needed).await?;
-        let writes = membership::remove(&access.project.id, entered.member(user)?);
-        match app.store.transact(writes).await {
-            Ok(()) => return Ok(Json(SUCCESS)),
-            Err(store::Error::Conflict(_)) => table = &app.store,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(KnownError::ServiceUnavailable.into())
+    optimistic!(ROUNDS, |round| {
+        let entered = enter(access.table(round), &access, team, &[user], needed).await?;
+        app.store.transact(membership::remove(&access.project.id, entered.member(user)?)).await?;
+        Ok(Json(SUCCESS))
+    })
 }

@@ -5,7 +5,7 @@ use api::http::{Created, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use flows::teams::{enter, no_member};
 use model::permission::Scope;
@@ -18,11 +18,11 @@ pub const ROUTE: Route = Route::post("teams-permission-grant", "/api/v1/team-per
     .table(&[BatchGetItem, UpdateItem])
     .reads(&[Named::Team])
     .errors(&[
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "TEAM_NOT_FOUND",
-        "TEAM_MEMBERSHIP_NOT_FOUND",
-        "PERMISSION_NOT_FOUND",
-        "WRONG_PERMISSION_SCOPE",
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::TeamNotFound,
+        ErrorCode::TeamMembershipNotFound,
+        ErrorCode::PermissionNotFound,
+        ErrorCode::WrongPermissionScope,
     ]);
 
 pub async fn handle(

@@ -8,7 +8,7 @@ use api::product::page::{self, Pagination};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::teams::{limited_to, no_team};
 use model::permission::PermissionId;
@@ -26,7 +26,13 @@ pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permi
     .summary("Lists what members may do in their teams")
     .table(&[BatchGetItem, Query])
     .reads(&[Named::Team])
-    .errors(&["USER_AUTHENTICATION_REQUIRED", "CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "TEAM_NOT_FOUND", "INVALID_CURSOR"]);
+    .errors(&[
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::TeamNotFound,
+        ErrorCode::InvalidCursor,
+    ]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -6,7 +6,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
 use flows::teams::enter;
@@ -19,12 +19,12 @@ pub const ROUTE: Route = Route::delete("teams-permission-revoke", "/api/v1/team-
     .table(&[BatchGetItem, UpdateItem])
     .reads(&[Named::Team])
     .errors(&[
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "TEAM_NOT_FOUND",
-        "TEAM_MEMBERSHIP_NOT_FOUND",
-        "PERMISSION_NOT_FOUND",
-        "WRONG_PERMISSION_SCOPE",
-        "TEAM_PERMISSION_NOT_FOUND",
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::TeamNotFound,
+        ErrorCode::TeamMembershipNotFound,
+        ErrorCode::PermissionNotFound,
+        ErrorCode::WrongPermissionScope,
+        ErrorCode::TeamPermissionNotFound,
     ]);
 
 pub async fn handle(

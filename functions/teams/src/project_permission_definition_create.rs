@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::permission::{PermissionDefinition, Scope};
 
@@ -13,7 +13,12 @@ use crate::permissions::definitions::{NewPermission, create};
 pub const ROUTE: Route = Route::post("teams-project-permission-definition-create", "/api/v1/project-permission-definitions")
     .summary("Defines a permission of the project")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .errors(&["PERMISSION_ID_ALREADY_EXISTS", "CONTAINED_PERMISSION_NOT_FOUND", "PERMISSION_CONTAINS_ITSELF", "TOO_MANY_PERMISSIONS"]);
+    .errors(&[
+        ErrorCode::PermissionIdAlreadyExists,
+        ErrorCode::ContainedPermissionNotFound,
+        ErrorCode::PermissionContainsItself,
+        ErrorCode::TooManyPermissions,
+    ]);
 
 pub async fn handle(
     State(app): State<App>,

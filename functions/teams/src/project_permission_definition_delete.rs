@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
 use model::permission::Scope;
@@ -16,7 +16,7 @@ pub const ROUTE: Route =
     Route::delete("teams-project-permission-definition-delete", "/api/v1/project-permission-definitions/{permission_id}")
         .summary("Deletes a permission of the project")
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-        .errors(&["PERMISSION_NOT_FOUND", "WRONG_PERMISSION_SCOPE"]);
+        .errors(&[ErrorCode::PermissionNotFound, ErrorCode::WrongPermissionScope]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::input::Ignored;
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::permission::Scope;
 
@@ -14,7 +14,7 @@ use crate::permissions::definitions::{DefinitionsQuery, PermissionDefinitions, l
 pub const ROUTE: Route = Route::get("teams-project-permission-definition-list", "/api/v1/project-permission-definitions")
     .summary("Lists the permissions of the project")
     .table(&[BatchGetItem])
-    .errors(&["INVALID_CURSOR"]);
+    .errors(&[ErrorCode::InvalidCursor]);
 
 pub async fn handle(
     State(app): State<App>,

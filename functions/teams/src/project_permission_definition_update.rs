@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::permission::{PermissionDefinition, Scope};
 
@@ -16,11 +16,11 @@ pub const ROUTE: Route =
         .summary("Changes a permission of the project")
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .errors(&[
-            "PERMISSION_NOT_FOUND",
-            "WRONG_PERMISSION_SCOPE",
-            "PERMISSION_ID_ALREADY_EXISTS",
-            "CONTAINED_PERMISSION_NOT_FOUND",
-            "PERMISSION_CONTAINS_ITSELF",
+            ErrorCode::PermissionNotFound,
+            ErrorCode::WrongPermissionScope,
+            ErrorCode::PermissionIdAlreadyExists,
+            ErrorCode::ContainedPermissionNotFound,
+            ErrorCode::PermissionContainsItself,
         ]);
 
 pub async fn handle(

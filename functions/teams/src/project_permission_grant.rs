@@ -6,7 +6,7 @@ use api::http::{Created, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{With, change_read, read};
 use model::permission::Scope;
@@ -18,7 +18,12 @@ pub const ROUTE: Route = Route::post("teams-project-permission-grant", "/api/v1/
     .summary("Grants a permission of the project to a user")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_NOT_FOUND", "PERMISSION_NOT_FOUND", "WRONG_PERMISSION_SCOPE"]);
+    .errors(&[
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::UserNotFound,
+        ErrorCode::PermissionNotFound,
+        ErrorCode::WrongPermissionScope,
+    ]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Param};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
 use flows::teams::limited_to;
 use model::permission::{PermissionId, Scope};
@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::get("teams-project-permission-list", "/api/v1/pr
     .summary("Lists what a user may do in the project")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&["USER_AUTHENTICATION_REQUIRED", "CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN"]);
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{With, change_read, read};
 use flows::literal::{SUCCESS, Success};
@@ -18,7 +18,12 @@ pub const ROUTE: Route = Route::delete("teams-project-permission-revoke", "/api/
     .summary("Takes a permission of the project from a user")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_NOT_FOUND", "PERMISSION_NOT_FOUND", "WRONG_PERMISSION_SCOPE"]);
+    .errors(&[
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::UserNotFound,
+        ErrorCode::PermissionNotFound,
+        ErrorCode::WrongPermissionScope,
+    ]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::teams::{founding, limited_to};
 use model::profile_image::{NewImage, Owner, Upload};
@@ -21,11 +21,11 @@ pub const ROUTE: Route = Route::post("teams-team-create", "/api/v1/teams")
     .summary("Creates a team")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "FORBIDDEN",
-        "TEAM_CREATION_NOT_ENABLED",
-        "USER_NOT_FOUND",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::TeamCreationNotEnabled,
+        ErrorCode::UserNotFound,
     ]);
 
 pub async fn handle(

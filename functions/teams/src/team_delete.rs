@@ -8,7 +8,7 @@ use api::http::{Json, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
 use flows::teams::{limited_to, no_team, require};
@@ -20,7 +20,7 @@ use crate::members::paths::TeamPath;
 pub const ROUTE: Route = Route::delete("teams-team-delete", "/api/v1/teams/{team_id}")
     .summary("Deletes a team")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
-    .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND"]);
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamPermissionRequired, ErrorCode::TeamNotFound]);
 
 pub async fn handle(
     State(app): State<App>,

@@ -9,7 +9,7 @@ use api::product::input::{Ignored, Nothing};
 use axum::extract::State;
 use crypto::digest::Digest;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use users_functions::user_image_read::Picture;
 use utoipa::ToSchema;
@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::get("teams-team-image-read", "/api/v1/projects/{
     .table(&[GetItem])
     .without_secret()
     .partitions(&["T#*"])
-    .errors(&["PROFILE_IMAGE_NOT_FOUND"]);
+    .errors(&[ErrorCode::ProfileImageNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -8,7 +8,7 @@ use api::product::page::{self, Pagination};
 use api::product::{Access, Client, Input, cursor};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::teams::limited_to;
 use model::team::view::TeamView;
@@ -21,7 +21,12 @@ use wire::id::{TeamId, UserId};
 pub const ROUTE: Route = Route::get("teams-team-list", "/api/v1/teams")
     .summary("Lists the teams of a user, or of the project")
     .table(&[BatchGetItem, Query])
-    .errors(&["USER_AUTHENTICATION_REQUIRED", "CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "INVALID_CURSOR"]);
+    .errors(&[
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::InvalidCursor,
+    ]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -4,7 +4,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::teams::enter;
 use model::team::view::TeamView;
 
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("teams-team-read", "/api/v1/teams/{team_id}"
     .summary("Reads a team")
     .table(&[BatchGetItem])
     .reads(&[Named::Team])
-    .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_MEMBERSHIP_NOT_FOUND", "TEAM_NOT_FOUND"]);
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamMembershipNotFound, ErrorCode::TeamNotFound]);
 
 pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, TeamPath>) -> Result<Json<TeamView>, Error> {
     let entered = enter(&access.prefetched, &access, path.team_id, &[], &[]).await?;

@@ -5,14 +5,16 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode};
 use flows::App;
-use flows::teams::{enter, no_team};
+use flows::context::ROUNDS;
+use flows::teams::enter;
 use model::permission::System;
 use model::profile_image::{NewImage, Owner, Upload};
 use model::team::TeamPatch;
 use model::team::view::TeamView;
-use store::team;
+use store::optimistic;
+use store::team::{self, TeamRow};
 
 use crate::members::images::image_writes;
 use crate::members::paths::TeamPath;
@@ -21,10 +23,7 @@ pub const ROUTE: Route = Route::patch("teams-team-update", "/api/v1/teams/{team_
     .summary("Changes a team")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Team])
-    .errors(&["USER_AUTHENTICATION_REQUIRED", "TEAM_PERMISSION_REQUIRED", "TEAM_NOT_FOUND"]);
-
-/// How often a change looks again.
-const TRIES: u32 = 5;
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamPermissionRequired, ErrorCode::TeamNotFound]);
 
 pub async fn handle(
     State(app): State<App>,
@@ -35,17 +34,12 @@ pub async fn handle(
     let (id, project) = (path.team_id, &access.project);
     let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, Upload::digest, url);
-    let mut row = enter(&access.prefetched, &access, id, &[], &[System::UpdateTeam]).await?.row;
-    for _ in 0..TRIES {
-        let mut team = row.team;
+    optimistic!(ROUNDS, |round| {
+        let TeamRow { mut team, version, .. } = enter(access.table(round), &access, id, &[], &[System::UpdateTeam]).await?.row;
         body.apply(&mut team);
         let old = image.apply(&mut team.profile_image_url, &mut team.uploaded_image);
         let images = image_writes(project, id, &image, old)?;
-        match app.store.transact([team::replace(&project.id, &team, row.version)?].into_iter().chain(images)).await {
-            Ok(()) => return Ok(Json(TeamView::of(&team, access.level))),
-            Err(store::Error::Conflict(_)) => row = app.store.team(&project.id, id).await?.ok_or_else(|| no_team(id))?,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(KnownError::ServiceUnavailable.into())
+        app.store.transact([team::replace(&project.id, &team, version)?].into_iter().chain(images)).await?;
+        Ok(Json(TeamView::of(&team, access.level)))
+    })
 }

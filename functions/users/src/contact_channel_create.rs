@@ -6,7 +6,7 @@ use api::http::{Created, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
 use model::email::Email;
@@ -22,13 +22,13 @@ pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/co
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "FORBIDDEN",
-        "REAUTHENTICATION_REQUIRED",
-        "USER_ID_DOES_NOT_EXIST",
-        "CONTACT_CHANNEL_ALREADY_EXISTS",
-        "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",
-        "TOO_MANY_CONTACT_CHANNELS",
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::UserIdDoesNotExist,
+        ErrorCode::ContactChannelAlreadyExists,
+        ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse,
+        ErrorCode::TooManyContactChannels,
     ]);
 
 #[derive(Deserr, ToSchema)]

@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateI
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
 use flows::literal::{SUCCESS, Success};
 
@@ -14,7 +14,12 @@ pub const ROUTE: Route = Route::delete("users-contact-channel-delete", "/api/v1/
     .summary("Removes a contact channel")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "REAUTHENTICATION_REQUIRED", "CONTACT_CHANNEL_NOT_FOUND"]);
+    .errors(&[
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::ContactChannelNotFound,
+    ]);
 
 pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, ChannelPath>) -> Result<Json<Success>, Error> {
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ContactChannelNotFound);

@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::accounts::read;
 use model::user::channel::ContactChannel;
 use model::user::reference::UserRef;
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/conta
     .summary("Lists the contact channels of a user")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

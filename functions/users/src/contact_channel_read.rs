@@ -4,7 +4,7 @@ use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
 use model::user::channel::ContactChannel;
 
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("users-contact-channel-read", "/api/v1/conta
     .summary("Reads a contact channel")
     .table(&[BatchGetItem])
     .reads(&[Named::User])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "FORBIDDEN", "CONTACT_CHANNEL_NOT_FOUND"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::ContactChannelNotFound]);
 
 pub async fn handle(
     access: Access<Client>,

@@ -11,7 +11,7 @@ use api::product::Input;
 use api::product::input::Ignored;
 use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{With, change_read, redeemed};
 use flows::email::code::RELEASE_PATH;
@@ -28,7 +28,7 @@ pub const ROUTE: Route = Route::post("users-contact-channel-release", RELEASE_PA
     .limit(Limit::Code)
     .ignores_body()
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
-    .errors(&["VERIFICATION_CODE_NOT_FOUND", "VERIFICATION_CODE_EXPIRED"]);
+    .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
     let link = match find(&app, &caller, &query.code).await? {

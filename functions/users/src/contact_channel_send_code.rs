@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
 use flows::literal::Success;
 use flows::{App, guarded_body};
@@ -22,14 +22,14 @@ pub const ROUTE: Route =
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .reads(&[Named::User])
         .errors(&[
-            "CANNOT_GET_OWN_USER_WITHOUT_USER",
-            "FORBIDDEN",
-            "USER_ID_DOES_NOT_EXIST",
-            "CONTACT_CHANNEL_NOT_FOUND",
-            "EMAIL_ALREADY_VERIFIED",
-            "REDIRECT_URL_NOT_WHITELISTED",
-            "BOT_CHALLENGE_REQUIRED",
-            "BOT_CHALLENGE_FAILED",
+            ErrorCode::CannotGetOwnUserWithoutUser,
+            ErrorCode::Forbidden,
+            ErrorCode::UserIdDoesNotExist,
+            ErrorCode::ContactChannelNotFound,
+            ErrorCode::EmailAlreadyVerified,
+            ErrorCode::RedirectUrlNotWhitelisted,
+            ErrorCode::BotChallengeRequired,
+            ErrorCode::BotChallengeFailed,
         ]);
 
 guarded_body! {

@@ -5,7 +5,7 @@ use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::literal::Success;
 use flows::{App, guarded_body};
 use model::email::Email;
@@ -19,12 +19,12 @@ pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/ap
     .limit(Limit::SendCode)
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
-        "USER_AUTHENTICATION_REQUIRED",
-        "EMAIL_IS_NOT_PRIMARY_EMAIL",
-        "EMAIL_ALREADY_VERIFIED",
-        "REDIRECT_URL_NOT_WHITELISTED",
-        "BOT_CHALLENGE_REQUIRED",
-        "BOT_CHALLENGE_FAILED",
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::EmailIsNotPrimaryEmail,
+        ErrorCode::EmailAlreadyVerified,
+        ErrorCode::RedirectUrlNotWhitelisted,
+        ErrorCode::BotChallengeRequired,
+        ErrorCode::BotChallengeFailed,
     ]);
 
 guarded_body! {

@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
 use flows::bot_challenge::Check;
 use flows::{App, guarded_body};
@@ -19,14 +19,14 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "FORBIDDEN",
-        "REAUTHENTICATION_REQUIRED",
-        "CONTACT_CHANNEL_NOT_FOUND",
-        "CONTACT_CHANNEL_ALREADY_EXISTS",
-        "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",
-        "BOT_CHALLENGE_REQUIRED",
-        "BOT_CHALLENGE_FAILED",
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::Forbidden,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::ContactChannelNotFound,
+        ErrorCode::ContactChannelAlreadyExists,
+        ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse,
+        ErrorCode::BotChallengeRequired,
+        ErrorCode::BotChallengeFailed,
     ]);
 
 guarded_body! {

@@ -8,7 +8,7 @@ use api::product::Input;
 use api::product::code_access::{CodeAccess, VerificationCode};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{With, redeemed, verify_read};
 use flows::literal::{SUCCESS, Success};
@@ -22,14 +22,8 @@ pub const ROUTE: Route = Route::post("users-contact-channel-verify", "/api/v1/co
     .limit(Limit::Code)
     .open_to_restricted()
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .errors(&[
-        "VERIFICATION_CODE_NOT_FOUND",
-        "VERIFICATION_CODE_EXPIRED",
-        "VERIFICATION_CODE_ALREADY_USED",
-        "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED",
-        "CONTACT_CHANNEL_NOT_FOUND",
-        "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE",
-    ]);
+    .errors(CODE_ERRORS)
+    .errors(&[ErrorCode::ContactChannelNotFound, ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

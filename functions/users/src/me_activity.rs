@@ -9,7 +9,7 @@ use api::product::page::{self, Pagination};
 use api::product::{Access, Client, Input, cursor};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use jiff::Timestamp;
 use model::trail::view::Activity;
@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::get("users-me-activity", "/api/v1/users/me/activity")
     .summary("Lists what happened to the account of the signed-in user, newest first")
     .table(&[BatchGetItem, Query])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "INVALID_CURSOR"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

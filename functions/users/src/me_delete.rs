@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::delete;
 use flows::limits::ended_codes;
@@ -14,7 +14,7 @@ use wire::level::Level;
 pub const ROUTE: Route = Route::delete("users-me-delete", "/api/v1/users/me")
     .summary("Deletes the signed-in user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER", "USER_DELETION_NOT_ENABLED"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::UserDeletionNotEnabled]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<Success>, Error> {
     let user = &access.own_user()?.row.user;

@@ -3,7 +3,7 @@
 use api::http::TableAction::{BatchGetItem, GetItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::accounts::selected_team;
 use model::user::view::UserView;
 
@@ -11,7 +11,7 @@ pub const ROUTE: Route = Route::get("users-me-read", "/api/v1/users/me")
     .summary("Reads the signed-in user")
     .table(&[BatchGetItem, GetItem])
     .reads(&[Named::SelectedTeam])
-    .errors(&["CANNOT_GET_OWN_USER_WITHOUT_USER"]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser]);
 
 pub async fn handle(access: Access<Client>, _: Input) -> Result<Json<UserView>, Error> {
     let row = &access.own_user()?.row;

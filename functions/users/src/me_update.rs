@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateI
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::user::input::CurrentUserBody;
 use model::user::view::UserView;
@@ -15,17 +15,17 @@ pub const ROUTE: Route = Route::patch("users-me-update", "/api/v1/users/me")
     .summary("Changes the signed-in user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "REAUTHENTICATION_REQUIRED",
-        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
-        "PASSWORD_TOO_SHORT",
-        "PASSWORD_TOO_LONG",
-        "PASSWORD_REQUIREMENTS_NOT_MET",
-        "MAGIC_LINK_NOT_ENABLED",
-        "TEAM_MEMBERSHIP_NOT_FOUND",
-        "USER_EMAIL_ALREADY_EXISTS",
-        "PRIMARY_EMAIL_REQUIRED",
-        "TOO_MANY_CONTACT_CHANNELS",
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::ReauthenticationRequired,
+        ErrorCode::PasswordAuthenticationNotEnabled,
+        ErrorCode::PasswordTooShort,
+        ErrorCode::PasswordTooLong,
+        ErrorCode::PasswordRequirementsNotMet,
+        ErrorCode::MagicLinkNotEnabled,
+        ErrorCode::TeamMembershipNotFound,
+        ErrorCode::UserEmailAlreadyExists,
+        ErrorCode::PrimaryEmailRequired,
+        ErrorCode::TooManyContactChannels,
     ]);
 
 pub async fn handle(

@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use flows::accounts::create;
 use flows::teams::welcome;
@@ -18,15 +18,15 @@ pub const ROUTE: Route = Route::post("users-user-create", "/api/v1/users")
     .summary("Creates a user")
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
-        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
-        "PASSWORD_TOO_SHORT",
-        "PASSWORD_TOO_LONG",
-        "PASSWORD_REQUIREMENTS_NOT_MET",
-        "MAGIC_LINK_NOT_ENABLED",
-        "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
-        "OAUTH_PROVIDER_ACCOUNT_ID_ALREADY_USED_FOR_SIGN_IN",
-        "USER_EMAIL_ALREADY_EXISTS",
-        "PRIMARY_EMAIL_REQUIRED",
+        ErrorCode::PasswordAuthenticationNotEnabled,
+        ErrorCode::PasswordTooShort,
+        ErrorCode::PasswordTooLong,
+        ErrorCode::PasswordRequirementsNotMet,
+        ErrorCode::MagicLinkNotEnabled,
+        ErrorCode::OauthProviderNotFoundOrNotEnabled,
+        ErrorCode::OauthProviderAccountIdAlreadyUsedForSignIn,
+        ErrorCode::UserEmailAlreadyExists,
+        ErrorCode::PrimaryEmailRequired,
     ])
     .hashes_passwords();
 

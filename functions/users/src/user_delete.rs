@@ -5,7 +5,7 @@ use api::http::{Json, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::delete;
 use flows::literal::{SUCCESS, Success};
@@ -15,7 +15,7 @@ use crate::accounts::paths::UserPath;
 pub const ROUTE: Route = Route::delete("users-user-delete", "/api/v1/users/{user_id}")
     .summary("Deletes a user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query])
-    .errors(&["USER_NOT_FOUND", "CANNOT_GET_OWN_USER_WITHOUT_USER"]);
+    .errors(&[ErrorCode::UserNotFound, ErrorCode::CannotGetOwnUserWithoutUser]);
 
 pub async fn handle(
     State(app): State<App>,

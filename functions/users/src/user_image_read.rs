@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use crypto::digest::Digest;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use http::{HeaderName, HeaderValue, header};
 use model::profile_image::Upload;
@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::get("users-user-image-read", "/api/v1/projects/{
     .table(&[GetItem])
     .without_secret()
     .partitions(&["U#*"])
-    .errors(&["PROFILE_IMAGE_NOT_FOUND"]);
+    .errors(&[ErrorCode::ProfileImageNotFound]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -12,7 +12,7 @@ use api::product::page::{self, Pagination};
 use api::product::{Access, Input, Server, cursor};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::Error;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::project::Project;
 use model::user::filter::UserFilter;
@@ -28,7 +28,7 @@ use wire::problem::Problems;
 pub const ROUTE: Route = Route::get("users-user-list", "/api/v1/users")
     .summary("Lists the users of the project")
     .table(&[BatchGetItem, GetItem, Query])
-    .errors(&["INVALID_CURSOR"]);
+    .errors(&[ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -4,7 +4,7 @@ use api::http::TableAction::{BatchGetItem, GetItem};
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Input, Server};
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::{read, selected_team};
 use model::user::view::ServerUser;
 
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("users-user-read", "/api/v1/users/{user_id}"
     .summary("Reads a user")
     .table(&[BatchGetItem, GetItem])
     .reads(&[Named::User])
-    .errors(&["USER_NOT_FOUND", "CANNOT_GET_OWN_USER_WITHOUT_USER"]);
+    .errors(&[ErrorCode::UserNotFound, ErrorCode::CannotGetOwnUserWithoutUser]);
 
 pub async fn handle(access: Access<Server>, Input { path, .. }: Input<Ignored, Nothing, UserPath>) -> Result<Json<ServerUser>, Error> {
     let project = &access.project;

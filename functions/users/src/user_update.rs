@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Input, Server};
 use axum::extract::State;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
 use model::user::input::{Any, UserBody};
@@ -19,17 +19,17 @@ pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[
-        "USER_NOT_FOUND",
-        "CANNOT_GET_OWN_USER_WITHOUT_USER",
-        "PASSWORD_AUTHENTICATION_NOT_ENABLED",
-        "PASSWORD_TOO_SHORT",
-        "PASSWORD_TOO_LONG",
-        "PASSWORD_REQUIREMENTS_NOT_MET",
-        "MAGIC_LINK_NOT_ENABLED",
-        "TEAM_MEMBERSHIP_NOT_FOUND",
-        "USER_EMAIL_ALREADY_EXISTS",
-        "PRIMARY_EMAIL_REQUIRED",
-        "TOO_MANY_CONTACT_CHANNELS",
+        ErrorCode::UserNotFound,
+        ErrorCode::CannotGetOwnUserWithoutUser,
+        ErrorCode::PasswordAuthenticationNotEnabled,
+        ErrorCode::PasswordTooShort,
+        ErrorCode::PasswordTooLong,
+        ErrorCode::PasswordRequirementsNotMet,
+        ErrorCode::MagicLinkNotEnabled,
+        ErrorCode::TeamMembershipNotFound,
+        ErrorCode::UserEmailAlreadyExists,
+        ErrorCode::PrimaryEmailRequired,
+        ErrorCode::TooManyContactChannels,
     ])
     .hashes_passwords();
 

@@ -10,10 +10,11 @@ use model::outbox::report::Report;
 use model::outbox::status::ReportKind;
 use serde_json::Value;
 use store::outbox::transition::OutboxMove;
+use store::{Contention as _, optimistic};
 use wire::id::{EmailId, ProjectId};
 
 /// How often a report is tried on an entry that others move at the same time.
-const TRIES: u32 = 10;
+const ROUNDS: u32 = 10;
 
 /// A report, and which entry it is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,12 +48,10 @@ pub fn read(event: &Value) -> Option<Told> {
 
 /// Moves the entry of a report on; says whether there was something new in it.
 pub async fn take(app: &App, told: &Told) -> Result<bool, store::Error> {
-    for _ in 0..TRIES {
+    optimistic!(ROUNDS, |_| {
         let Some(row) = app.store.outbox_entry(&told.project, told.entry).await? else { return Ok(false) };
         let Some(next) = row.entry.clone().report(told.report, app.clock.now()) else { return Ok(false) };
-        if !app.store.move_outbox_entries(vec![OutboxMove { row, next }]).await?.is_empty() {
-            return Ok(true);
-        }
-    }
-    Err(store::Error::Unavailable("others write the entry all the time".to_owned()))
+        let moved = app.store.move_outbox_entries(vec![OutboxMove { row, next }]).await?;
+        if moved.is_empty() { Err(store::Error::conflict()) } else { Ok(true) }
+    })
 }

@@ -12,6 +12,7 @@ use jiff::civil::Date;
 use model::trail::chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
 use model::trail::retention::longest_retention;
 use serde_json::Value;
+use store::optimistic;
 use store::trail::chain::{earlier, position_before, project_of, time_of};
 use store::trail::day;
 use wire::clock::after;
@@ -20,7 +21,7 @@ use wire::id::ProjectId;
 use crate::fail_point::reached;
 
 /// How often a step begins again when others link the same project at the same time.
-const TRIES: usize = 5;
+const ROUNDS: u32 = 5;
 
 /// The projects that an event of the table's stream is about.
 pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
@@ -31,14 +32,9 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
 /// Links all entries of a project that no link covers; says how many. What has ended with its project is not linked any more.
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let mut linked = 0;
-    for _ in 0..TRIES {
-        match Box::pin(step(app, project, &mut linked)).await {
-            // Another worker was faster: this one goes on after its link.
-            Err(store::Error::Conflict(_)) => {}
-            result => return result.map(|()| linked),
-        }
-    }
-    Err(store::Error::Unavailable("others link the same trail all the time".to_owned()))
+    // When another worker was faster, this one goes on after its link.
+    optimistic!(ROUNDS, |_| { Box::pin(step(app, project, &mut linked)).await })?;
+    Ok(linked)
 }
 
 async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), store::Error> {

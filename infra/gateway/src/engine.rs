@@ -163,6 +163,3 @@ impl Engine {
         self.outbox_changed.notified().await;
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -53,7 +53,7 @@ pub const ANYWHERE: &[&str] = &["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
 
 /// Every code that an operation may answer: those of its route and those that it shares.
 pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
-    let own = operation.route.errors.iter().copied();
+    let own = operation.route.codes();
     match operation.route.interface {
         Interface::Content => own.chain([Problem::MethodNotAllowed.code(), Problem::InternalError.code()]).collect(),
         Interface::Product => own.chain(shared_codes(operation).into_iter().flatten().copied()).collect(),

@@ -9,6 +9,7 @@ use api::http::{Describe, Description, Json, Route};
 use api::product::{Access, Client, Input, Server};
 use axum::extract::State;
 use axum::response::Response;
+use errors::ErrorCode;
 use flows::App;
 use http::HeaderMap;
 use model::content;
@@ -55,9 +56,9 @@ fn operation<A: Describe, B: Describe, R: Describe>(route: Route) -> Operation {
 
 fn document() -> Value {
     type Patch = Input<OutboxPatch, Page, Path>;
-    let errors = &["EMAIL_NOT_FOUND", "PRECONDITION_FAILED"];
+    let errors = &[ErrorCode::EmailNotFound, ErrorCode::PreconditionFailed];
     let patch = Route::patch("emails-patch", "/api/v1/emails/outbox/{id}").summary("Edits a mail").errors(errors);
-    let app = Route::get("content-app", "/api/v1/apps/{app_id}").summary("Gives an app").content().errors(&["app_not_found"]);
+    let app = Route::get("content-app", "/api/v1/apps/{app_id}").summary("Gives an app").content().problems(&["app_not_found"]);
     let operations = vec![
         operation::<Access<Server>, Patch, Json<Edited>>(patch),
         operation::<Access<Client>, HeaderMap, Response>(Route::get("auth-go", "/api/v1/auth/go/{provider_id}").summary("Goes")),

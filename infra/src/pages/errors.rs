@@ -43,7 +43,7 @@ pub const HREF: &str = "/docs/errors";
 pub fn page(frame: &Frame) -> anyhow::Result<String> {
     let all = operations::all();
     let explained = |entry: CodeEntry| {
-        let naming = all.iter().filter(|operation| operation.route.errors.contains(&entry.code));
+        let naming = all.iter().filter(|operation| operation.route.codes().any(|code| code == entry.code));
         let operations = naming.filter(|operation| common::codes(operation).contains(entry.code)).map(|one| Link { id: one.route.name });
         let reason = StatusCode::from_u16(entry.status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
         Explained { reason, operations: operations.collect(), entry }

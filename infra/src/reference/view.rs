@@ -97,11 +97,11 @@ pub(super) fn schemes(document: &Value) -> Vec<Scheme> {
 /// The areas in the order of the document, each with its operations in the order of its list.
 pub(super) fn areas(document: &Value) -> Vec<Area> {
     let codes: BTreeMap<&str, CodeEntry> = catalog::entries().into_iter().map(|entry| (entry.code, entry)).collect();
-    let own: BTreeMap<&str, &[&str]> = operations::all().iter().map(|one| (one.route.name, one.route.errors)).collect();
+    let own: BTreeMap<&str, Vec<&str>> = operations::all().iter().map(|one| (one.route.name, one.route.codes().collect())).collect();
     let mut found: BTreeMap<&str, Vec<Operation>> = BTreeMap::new();
     for (path, item) in document["paths"].as_object().into_iter().flatten() {
         for (method, operation) in item.as_object().into_iter().flatten().filter(|(_, one)| one["operationId"].is_string()) {
-            let own = operation["operationId"].as_str().and_then(|id| own.get(id).copied()).unwrap_or_default();
+            let own = operation["operationId"].as_str().and_then(|id| own.get(id)).map(Vec::as_slice).unwrap_or_default();
             let shown = shown(document, method, path, operation, Errors { codes: &codes, own });
             found.entry(operation["tags"][0].as_str().unwrap_or_default()).or_default().push(shown);
         }

@@ -6,6 +6,7 @@ use model::code::Rejected;
 use model::password::Unacceptable;
 use model::permission;
 use model::project::redirect::Untrusted;
+use store::Contention;
 
 use crate::known::KnownError;
 
@@ -108,12 +109,18 @@ impl Error {
             }
             Self::Store(store::Error::Limited(refused)) => KnownError::RateLimited(refused),
             // Whoever lost a race against another change of the same thing may try again.
-            Self::Store(store::Error::Conflict(_)) => KnownError::ServiceUnavailable,
+            Self::Store(store::Error::Conflict(_) | store::Error::Contended) => KnownError::ServiceUnavailable,
             error => {
                 tracing::error!(error = &error as &dyn std::error::Error, source = ?std::error::Error::source(&error), "an operation failed");
                 KnownError::InternalError
             }
         }
+    }
+}
+
+impl Contention for Error {
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Store(store::Error::Conflict(_)))
     }
 }
 

@@ -5,20 +5,18 @@
 
 use std::borrow::Cow;
 
-use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use model::limit::Refused;
 use model::password::Weakness;
 use model::user::restriction::RestrictedReason;
 use serde::Serialize;
-use serde_json::{Value, json};
-use strum::{EnumIter, IntoEnumIterator as _, IntoStaticStr, VariantNames};
-use wire::problem::Problems;
+use strum::{EnumDiscriminants, EnumIter, IntoStaticStr, VariantNames};
 
 use crate::key_slip::KeySlip;
 
 /// Every failure that a client of the product API may rely on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, EnumIter, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, EnumDiscriminants, EnumIter, IntoStaticStr, VariantNames)]
+#[strum_discriminants(name(ErrorCode), derive(Hash, IntoStaticStr, PartialOrd, Ord), strum(serialize_all = "SCREAMING_SNAKE_CASE"))]
+#[strum_discriminants(doc = "The code of a [`KnownError`]: which one it is, without its details.")]
 #[serde(tag = "code", content = "details", rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum KnownError {
@@ -292,182 +290,57 @@ pub enum KnownError {
 }
 
 /// Codes of our own, which the published SDKs do not know.
-const OWN_CODES: &[&str] = &[
-    "ROUTE_NOT_FOUND",
-    "METHOD_NOT_ALLOWED",
-    "BODY_TOO_LARGE",
-    "INTERNAL_ERROR",
-    "SERVICE_UNAVAILABLE",
-    "FORBIDDEN",
-    "SESSION_NOT_FOUND",
-    "CONTACT_CHANNEL_NOT_FOUND",
-    "PROVIDER_ACCOUNT_NOT_FOUND",
-    "TOO_MANY_PROVIDER_ACCOUNTS",
-    "LAST_SIGN_IN_METHOD",
-    "EMAIL_NOT_FOUND",
-    "EMAIL_TEMPLATE_NOT_FOUND",
-    "EMAIL_THEME_NOT_FOUND",
-    "EMAIL_DRAFT_NOT_FOUND",
-    "NOTIFICATION_CATEGORY_NOT_FOUND",
-    "INVALID_CURSOR",
-    "CONFLICTING_HEADERS",
-    "PRECONDITION_FAILED",
-    "MAGIC_LINK_NOT_ENABLED",
-    "BOT_CHALLENGE_NOT_ENABLED",
-    "OVERRIDE_KEY_NOT_SUPPORTED",
-    "ADMIN_ACCESS_TOKEN_USER_NOT_FOUND",
-    "USER_HAS_PASSWORD",
-    "USER_DELETION_NOT_ENABLED",
-    "REAUTHENTICATION_REQUIRED",
-    "PRIMARY_EMAIL_REQUIRED",
-    "TOO_MANY_CONTACT_CHANNELS",
-    "PROFILE_IMAGE_NOT_FOUND",
-    "OAUTH_STATE_NOT_FOUND",
-    "CONTACT_CHANNEL_ALREADY_EXISTS",
-    "TEAM_CREATION_NOT_ENABLED",
-    "PERMISSION_CONTAINS_ITSELF",
-    "TOO_MANY_PERMISSIONS",
-    "TOO_MANY_EMAIL_DOCUMENTS",
-    "INTERNAL_PROJECT_STAYS",
-    "RATE_LIMITED",
+pub(crate) const OWN_CODES: &[ErrorCode] = &[
+    ErrorCode::RouteNotFound,
+    ErrorCode::MethodNotAllowed,
+    ErrorCode::BodyTooLarge,
+    ErrorCode::InternalError,
+    ErrorCode::ServiceUnavailable,
+    ErrorCode::Forbidden,
+    ErrorCode::SessionNotFound,
+    ErrorCode::ContactChannelNotFound,
+    ErrorCode::ProviderAccountNotFound,
+    ErrorCode::TooManyProviderAccounts,
+    ErrorCode::LastSignInMethod,
+    ErrorCode::EmailNotFound,
+    ErrorCode::EmailTemplateNotFound,
+    ErrorCode::EmailThemeNotFound,
+    ErrorCode::EmailDraftNotFound,
+    ErrorCode::NotificationCategoryNotFound,
+    ErrorCode::InvalidCursor,
+    ErrorCode::ConflictingHeaders,
+    ErrorCode::PreconditionFailed,
+    ErrorCode::MagicLinkNotEnabled,
+    ErrorCode::BotChallengeNotEnabled,
+    ErrorCode::OverrideKeyNotSupported,
+    ErrorCode::AdminAccessTokenUserNotFound,
+    ErrorCode::UserHasPassword,
+    ErrorCode::UserDeletionNotEnabled,
+    ErrorCode::ReauthenticationRequired,
+    ErrorCode::PrimaryEmailRequired,
+    ErrorCode::TooManyContactChannels,
+    ErrorCode::ProfileImageNotFound,
+    ErrorCode::OauthStateNotFound,
+    ErrorCode::ContactChannelAlreadyExists,
+    ErrorCode::TeamCreationNotEnabled,
+    ErrorCode::PermissionContainsItself,
+    ErrorCode::TooManyPermissions,
+    ErrorCode::TooManyEmailDocuments,
+    ErrorCode::InternalProjectStays,
+    ErrorCode::RateLimited,
 ];
 
-/// Put among an answer's extensions, for the layer to name the error in a header.
-#[derive(Debug, Clone, Copy)]
-pub struct ErrorCode(pub &'static str);
+/// What checking or redeeming a code may answer.
+pub const CODE_ERRORS: &[ErrorCode] = &[
+    ErrorCode::VerificationCodeNotFound,
+    ErrorCode::VerificationCodeExpired,
+    ErrorCode::VerificationCodeAlreadyUsed,
+    ErrorCode::VerificationCodeMaxAttemptsReached,
+];
 
-/// Put among an answer's extensions, for the layer to write the body.
-#[derive(Debug, Clone)]
-pub struct Answered(pub KnownError);
-
-impl KnownError {
-    /// The error of a request that does not fit the schema of its operation.
-    pub fn schema(problems: &Problems, method: &str, path: &str) -> Self {
-        let mut message = format!("the request {method} {path} does not fit its schema:");
-        for line in problems.lines() {
-            message.push_str("\n  - ");
-            message.push_str(&line);
-        }
-        Self::SchemaError { message }
-    }
-
-    /// Every code of the catalog.
-    pub const CODES: &[&str] = Self::VARIANTS;
-
-    pub fn code(&self) -> &'static str {
+impl ErrorCode {
+    /// As it is on the wire, in capitals.
+    pub fn name(self) -> &'static str {
         self.into()
-    }
-
-    /// Every error once, with empty details.
-    pub fn samples() -> impl Iterator<Item = Self> {
-        Self::iter()
-    }
-
-    /// The status of a code of the catalog.
-    pub fn status_of(code: &str) -> Option<StatusCode> {
-        Self::samples().find(|error| error.code() == code).map(|error| error.status())
-    }
-
-    /// Whether SDKs know the code, so that a header may name it.
-    pub fn is_reference_code(code: &str) -> bool {
-        !OWN_CODES.contains(&code)
-    }
-
-    #[rustfmt::skip]
-    pub fn status(&self) -> StatusCode {
-        #[allow(clippy::enum_glob_use)]
-        use KnownError::*;
-        match self {
-            InvalidPublishableClientKey { .. } | InvalidSecretServerKey { .. } | InvalidSuperSecretAdminKey { .. }
-            | PublishableClientKeyRequiredForProject { .. } | ServerAuthenticationRequired(_) | AdminAuthenticationRequired(_) | AccessTypeRequired
-            | UnparsableAdminAccessToken | AdminAccessTokenExpired { .. } | AdminAccessTokenIsNotAdmin | AdminAccessTokenUserNotFound
-            | ExpectedInternalProject | UnparsableAccessToken
-            | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
-            | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported | TeamPermissionRequired { .. }
-            | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,
-            // Insufficient permission.
-            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | InternalProjectStays | MagicLinkNotEnabled | BotChallengeNotEnabled
-            | ReauthenticationRequired | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
-            | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
-            ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
-            | ProviderAccountNotFound | ApiKeyNotFound | EmailNotFound | EmailTemplateNotFound | EmailThemeNotFound | EmailDraftNotFound
-            | NotificationCategoryNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound | TeamNotFound { .. } | PermissionNotFound { .. }
-            | WrongPermissionScope { .. } => StatusCode::NOT_FOUND,
-            MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
-            ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } | OauthConnectionAlreadyConnectedToAnotherUser
-            | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed | EmailAlreadyVerified | ContactChannelAlreadyExists
-            | BotChallengeRequired | EmailCapacityBoostAlreadyActive { .. } | LastSignInMethod | TeamMembershipAlreadyExists => StatusCode::CONFLICT,
-            PreconditionFailed => StatusCode::PRECONDITION_FAILED,
-            BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
-            InternalError => StatusCode::INTERNAL_SERVER_ERROR,
-            ServiceUnavailable | OauthProviderTemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
-            _ => StatusCode::BAD_REQUEST,
-        }
-    }
-
-    /// What the answer's body says of the error itself: `{code, error, details?}`.
-    pub fn body(&self) -> Value {
-        let mut body = serde_json::to_value(self).unwrap_or_else(|_| json!({ "code": self.code() }));
-        body["error"] = Value::String(self.to_string());
-        if body["details"].is_null() || body["details"].as_array().is_some_and(Vec::is_empty) {
-            body.as_object_mut().map(|body| body.remove("details"));
-        }
-        body
-    }
-}
-
-/// Everything but the body, which the layer writes: it knows where the documentation is.
-impl IntoResponse for KnownError {
-    fn into_response(self) -> Response {
-        let mut response = self.status().into_response();
-        let headers = response.headers_mut();
-        if self.status() == StatusCode::UNAUTHORIZED {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Gatelet"));
-        }
-        if self == Self::ServiceUnavailable {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        if let Self::RateLimited(refused) = &self {
-            describe_limit(refused, headers);
-        }
-        response.extensions_mut().insert(ErrorCode(self.code()));
-        response.extensions_mut().insert(Answered(self));
-        response
-    }
-}
-
-/// `Retry-After` (RFC 9110 §10.2.3), and the fields of draft-ietf-httpapi-ratelimit-headers: which policy, and that nothing is left.
-fn describe_limit(refused: &Refused, headers: &mut HeaderMap) {
-    let Refused { limit, retry_after_seconds, quota, window } = refused;
-    for (name, value) in [
-        (header::RETRY_AFTER, retry_after_seconds.to_string()),
-        (HeaderName::from_static("ratelimit-policy"), format!("\"{limit}\";q={quota};w={window}")),
-        (HeaderName::from_static("ratelimit"), format!("\"{limit}\";r=0;t={retry_after_seconds}")),
-    ] {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(name, value);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_body_has_details_only_when_there_are_any() {
-        insta::assert_snapshot!(KnownError::UserNotFound.body(), @r#"{"code":"USER_NOT_FOUND","error":"there is no such user"}"#);
-        insta::assert_snapshot!(KnownError::BodyParsingError("x".into()).body(), @r#"{"code":"BODY_PARSING_ERROR","error":"the body cannot be read: x"}"#);
-        let long = KnownError::PasswordTooLong { max_length: 128 };
-        insta::assert_snapshot!(long.body(), @r#"{"code":"PASSWORD_TOO_LONG","details":{"maxLength":128},"error":"the password must have at most 128 characters"}"#);
-    }
-
-    #[test]
-    fn our_own_codes_are_in_the_catalog() {
-        for code in OWN_CODES {
-            assert!(KnownError::CODES.contains(code), "{code}");
-        }
     }
 }

@@ -14,18 +14,15 @@ use model::user::ownership::Author;
 use store::limit::Window;
 use store::user::UserRow;
 use store::user::account::Outcome;
-use store::{Label, Store, Write};
+use store::{Contention as _, Label, Store, Write, optimistic};
 use tokio::time::Instant;
 use wire::id::{ProjectId, UserId};
 use wire::level::Level;
 
 use crate::app::App;
-use crate::context::Context;
+use crate::context::{Context, ROUNDS};
 use crate::email::notice;
 use crate::limits::ended_codes;
-
-/// How often a change looks again. An account that changes more often within one request is under attack, not in use.
-const TRIES: u32 = 5;
 
 /// How long a deletion goes on; a Lambda has ten seconds.
 const BUDGET: Duration = Duration::from_secs(6);
@@ -60,16 +57,20 @@ pub async fn change_read(
     missing: KnownError,
     change: impl Fn(&mut User) -> Result<With, Error>,
 ) -> Result<UserRow, Error> {
-    for _ in 0..TRIES {
+    optimistic!(ROUNDS, |round| {
+        if round > 0 {
+            row = app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?;
+        }
         let mut user = row.user.clone();
         let With(others) = change(&mut user)?;
-        match app.store.change_account(project, &row, &user, others).await? {
-            Outcome::Done => return Ok(UserRow { user, version: row.version + 1, last_active_at: row.last_active_at }),
-            Outcome::Changed => row = app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?,
-            taken => return Err(taken_error(taken).into()),
-        }
-    }
-    Err(KnownError::ServiceUnavailable.into())
+        // What fails beside the user is for the caller to tell.
+        Ok(match app.store.change_account(project, &row, &user, others).await {
+            Ok(Outcome::Done) => Ok(UserRow { user, version: row.version + 1, last_active_at: row.last_active_at }),
+            Ok(Outcome::Changed) => return Err(Error::conflict()),
+            Ok(taken) => Err(taken_error(taken).into()),
+            Err(error) => Err(error.into()),
+        })
+    })?
 }
 
 /// [`change_read`] by the caller of `context`: when the user has to be read again, the caller must still be who it was. The owner hears of
@@ -107,43 +108,49 @@ pub async fn verify_read(
     change: impl Fn(&mut User) -> Result<With, Error>,
 ) -> Result<(), Error> {
     let project = &context.project.id;
-    for _ in 0..TRIES {
+    optimistic!(ROUNDS, |round| {
+        if round > 0 {
+            row = context.app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?;
+        }
         let mut user = row.user.clone();
         let With(mut others) = change(&mut user)?;
         others.extend(notice::of_change(&context.app, &context.project, place(context), &row.user, &mut user)?);
-        let mut outcome = context.app.store.change_account(project, &row, &user, others.clone()).await?;
-        if let Outcome::EmailTaken(email) = &outcome {
-            let holder = match context.app.store.email_claim(project, email).await? {
-                Some(claim) => context.app.store.user(project, claim.user_id).await?,
-                None => None,
-            };
-            outcome = match holder {
-                Some(mut holder) => {
-                    if holder.user.give_way(email) {
-                        context.app.store.take_email(project, &row, &user, email, &holder, others).await?
-                    } else {
-                        Outcome::EmailTaken(email.clone())
-                    }
-                }
-                // It is free by now.
-                None => Outcome::Changed,
-            };
-        }
-        match outcome {
-            Outcome::Done => return Ok(()),
-            Outcome::Changed => row = context.app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?,
-            Outcome::EmailTaken(email) => {
-                return Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
-                    r#type: "email",
-                    contact_channel_value: Some(email.to_string()),
-                    would_work_if_email_was_verified: false,
-                }
-                .into());
+        // What fails beside the user is for the caller to tell.
+        Ok(match take_addresses(&context.app.store, project, &row, &user, others).await {
+            Ok(Outcome::Done) => Ok(()),
+            Ok(Outcome::Changed) => return Err(Error::conflict()),
+            Ok(Outcome::EmailTaken(email)) => Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
+                r#type: "email",
+                contact_channel_value: Some(email.to_string()),
+                would_work_if_email_was_verified: false,
             }
-            taken @ Outcome::AccountTaken(_) => return Err(taken_error(taken).into()),
-        }
+            .into()),
+            Ok(taken @ Outcome::AccountTaken(_)) => Err(taken_error(taken).into()),
+            Err(error) => Err(error.into()),
+        })
+    })?
+}
+
+/// Changes an account; an unverified claim of another user on its address gives way.
+async fn take_addresses(
+    table: &Store,
+    project: &ProjectId,
+    row: &UserRow,
+    user: &User,
+    others: Vec<Write>,
+) -> Result<Outcome, store::Error> {
+    let outcome = table.change_account(project, row, user, others.clone()).await?;
+    let Outcome::EmailTaken(email) = &outcome else { return Ok(outcome) };
+    let holder = match table.email_claim(project, email).await? {
+        Some(claim) => table.user(project, claim.user_id).await?,
+        None => None,
+    };
+    // Nobody's: it is free by now.
+    let Some(mut holder) = holder else { return Ok(Outcome::Changed) };
+    if !holder.user.give_way(email) {
+        return Ok(outcome);
     }
-    Err(KnownError::ServiceUnavailable.into())
+    table.take_email(project, row, user, email, &holder, others).await
 }
 
 /// Lets a new user sign up as the project's rules say: as it is, restricted, or not at all. `user` has its first address.

@@ -27,7 +27,15 @@ pub struct Context {
     pub prefetched: Store,
 }
 
+/// How often a request looks again when somebody else changes the same thing. What changes more often is under attack, not in use.
+pub const ROUNDS: u32 = 5;
+
 impl Context {
+    /// Where a change reads: at first what was read with the access, after a conflict the table itself.
+    pub fn table(&self, round: u32) -> &Store {
+        if round == 0 { &self.prefetched } else { &self.app.store }
+    }
+
     /// The current user, or the error of an operation that is about it.
     pub fn own_user(&self) -> Result<&CurrentUser, KnownError> {
         self.user.as_ref().ok_or(KnownError::CannotGetOwnUserWithoutUser)

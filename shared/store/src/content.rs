@@ -18,8 +18,10 @@ use crypto::digest::Digest;
 use model::content::{App, BlogPost, Content, Site};
 
 use crate::client::Store;
+use crate::contention::Contention as _;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, string};
+use crate::optimistic;
 use crate::write::Write;
 
 /// The partition of all of it, which no other item is in.
@@ -29,7 +31,7 @@ const POSTS: &str = "POSTS#";
 const MAX_ITEM_BYTES: usize = 380_000;
 const MAX_TRANSACTION_BYTES: usize = 3_800_000;
 /// How often a reader or a publisher begins again that a publication got in the way of.
-const TRIES: u32 = 6;
+const ROUNDS: u32 = 6;
 
 /// Which publication the posts are of, and the number of their items.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +51,13 @@ impl Version {
     }
 }
 
+/// Waits before a round that is not the first: 5 ms, and twice as long each time.
+async fn pause(round: u32) {
+    if round > 0 {
+        tokio::time::sleep(Duration::from_millis(5 << (round - 1))).await;
+    }
+}
+
 impl Store {
     /// The site; `None` before the first publication.
     pub async fn site(&self) -> Result<Option<Site>, Error> {
@@ -62,31 +71,24 @@ impl Store {
 
     /// All posts, newest first. Reads again when a publication changes them on the way.
     pub async fn blog_posts(&self) -> Result<Vec<BlogPost>, Error> {
-        let mut wait = Duration::from_millis(5);
-        for _ in 0..TRIES {
+        optimistic!(ROUNDS, |round| {
+            pause(round).await;
             let items = self.post_items().await?;
-            if are_of_one_publication(&items) {
-                let pages: Vec<Vec<BlogPost>> = items.into_iter().map(entity).collect::<Result<_, _>>()?;
-                return Ok(pages.into_iter().flatten().collect());
+            if !are_of_one_publication(&items) {
+                return Err(Error::conflict());
             }
-            tokio::time::sleep(wait).await;
-            wait *= 2;
-        }
-        Err(Error::Unavailable("publications follow each other too fast".to_owned()))
+            let pages: Vec<Vec<BlogPost>> = items.into_iter().map(entity).collect::<Result<_, _>>()?;
+            Ok(pages.into_iter().flatten().collect())
+        })
     }
 
     /// Replaces everything that the site shows. [`Error::TooMuch`] when it does not fit in one transaction: then nothing changes.
     pub async fn publish(&self, content: &Content) -> Result<(), Error> {
-        let mut wait = Duration::from_millis(5);
-        for _ in 0..TRIES {
+        optimistic!(ROUNDS, |round| {
+            pause(round).await;
             let old = self.get(&Key::new(PARTITION, "SITE")).await?.as_ref().and_then(Version::of_item);
-            match self.transact(publication(content, old.as_ref())?).await {
-                Err(Error::Conflict(_)) => tokio::time::sleep(wait).await,
-                outcome => return outcome,
-            }
-            wait *= 2;
-        }
-        Err(Error::Unavailable("others publish at the same time".to_owned()))
+            self.transact(publication(content, old.as_ref())?).await
+        })
     }
 
     async fn post_items(&self) -> Result<Vec<Item>, Error> {

@@ -20,6 +20,9 @@ pub enum Error {
     /// Throttled, contended or unreachable, for as long as a request may wait. Nothing was written.
     #[error("the table is not available: {0}")]
     Unavailable(String),
+    /// Somebody else changed the same thing each time that it was looked at. Nothing was written.
+    #[error("somebody else changed it each time")]
+    Contended,
     /// An item is not what this version of the program writes.
     #[error("an item cannot be read")]
     Corrupt(#[from] serde_dynamo::Error),

@@ -20,11 +20,12 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, key_of};
 use crate::link::{Link, Purpose as _};
+use crate::optimistic;
 use crate::provider::authorization;
 use crate::write::Write;
 
 /// How often an item is tried that others change at the same time.
-const TRIES: usize = 10;
+const ROUNDS: u32 = 10;
 
 /// A sealed value of an entity.
 struct Place {
@@ -112,7 +113,13 @@ impl Store {
     /// Seals anew what an item, as it was read from the table some time ago, has of the previous secret.
     pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<Resealed, Error> {
         let key = key_of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
-        for _ in 0..TRIES {
+        optimistic!(ROUNDS, |round| {
+            if round > 0 {
+                match self.get(&key).await? {
+                    Some(now) => item = now,
+                    None => return Ok(Resealed::default()),
+                }
+            }
             let (mut done, mut changes) = (Resealed::default(), Vec::new());
             for place in places(&key, &item)? {
                 match sealer.renew(&self.entropy, &place.owner, &place.sealed) {
@@ -125,16 +132,9 @@ impl Store {
             if changes.is_empty() {
                 return Ok(done);
             }
-            match self.write(replace(&key, changes, item.contains_key("version"))?).await {
-                Ok(()) => return Ok(done),
-                Err(Error::Conflict(_)) => match self.get(&key).await? {
-                    Some(now) => item = now,
-                    None => return Ok(Resealed::default()),
-                },
-                Err(error) => return Err(error),
-            }
-        }
-        Err(Error::Unavailable(format!("{} / {} is changed again and again", key.pk, key.sk)))
+            self.write(replace(&key, changes, item.contains_key("version"))?).await?;
+            Ok(done)
+        })
     }
 }
 

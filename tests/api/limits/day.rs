@@ -228,7 +228,7 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             // OAuth has no access, and counts by itself.
             let is_counted = own.iter().all(|(rule, _)| counted.iter().any(|(name, _)| *name == rule.name()));
             assert!(!counted.is_empty() && (is_counted || what == What::OAuth), "{route} is counted by its limit");
-            let asks = operation.route.errors.contains(&"BOT_CHALLENGE_REQUIRED");
+            let asks = operation.route.codes().any(|code| code == "BOT_CHALLENGE_REQUIRED");
             assert!(!asks || what.guarded().is_some(), "{route} may ask for a bot challenge");
             of_act.extend(counted);
         }

@@ -20,18 +20,17 @@ use model::user::ownership::{Proof, Prover};
 use model::user::{ProviderAccount, User};
 use oauth::exchange::Tokens;
 use secrecy::SecretString;
-use store::Write;
 use store::keys::user_key;
 use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange, ProviderTokens};
 use store::session::{self, session_key};
-use store::user::account::Outcome;
 use store::user::provider_account::{self, AccountClaim, Holder, account_claim_key};
 use store::user::{self, EmailClaim, UserRow, email_claim_key};
+use store::{Contention as _, Write, optimistic};
 use wire::clock::after;
 use wire::id::UserId;
 
 /// How often it is decided anew when somebody else changed an account at the same time.
-const TRIES: u32 = 4;
+const ROUNDS: u32 = 4;
 
 struct Flow<'a> {
     app: &'a App,
@@ -62,12 +61,7 @@ pub(super) async fn resolve(
     };
     let tokens = seal(app, project, authorization, &account, tokens)?;
     let flow = Flow { app, project, authorization, tokens, account, profile, place };
-    for _ in 0..TRIES {
-        if let Some(code) = flow.attempt().await? {
-            return Ok(code);
-        }
-    }
-    Err(KnownError::ServiceUnavailable.into())
+    optimistic!(ROUNDS, |_| { flow.attempt().await })
 }
 
 fn seal(
@@ -111,8 +105,8 @@ struct Known {
 }
 
 impl Flow<'_> {
-    /// Decides and writes; `None` when somebody changed what the decision was made on.
-    async fn attempt(&self) -> Result<Option<SecretString>, Error> {
+    /// Decides and writes; a conflict when somebody changed what the decision was made on.
+    async fn attempt(&self) -> Result<SecretString, Error> {
         let known = self.read().await?;
         let decision = self.decide(&known)?;
         let project = &self.project.id;
@@ -129,7 +123,8 @@ impl Flow<'_> {
                 let (code, mut writes) = self.code(Holder { user_id: user, epoch }, false)?;
                 writes.extend(checks);
                 // The sign-in is told when the code is redeemed.
-                written(self.app.store.transact_unrecorded(writes).await, code)
+                self.app.store.transact_unrecorded(writes).await?;
+                Ok(code)
             }
             Decision::Attach(user) if self.authorization.purpose == Purpose::Link => self.pending(user, PendingChange::Link).await,
             Decision::Upgrade { user, email_signs_in } => {
@@ -148,53 +143,44 @@ impl Flow<'_> {
                 let mut user = self.signed_up(user, email_signs_in)?;
                 let (code, mut writes) = self.code(Holder::from(&user), true)?;
                 writes.extend(welcome(self.app, self.project, &mut user)?);
-                match self.app.store.create_account(project, &user, writes).await {
-                    Ok(Outcome::Done) => Ok(Some(code)),
-                    Ok(_) => Ok(None),
-                    Err(error) => written(Err(error), code),
-                }
+                self.app.store.create_account(project, &user, writes).await?.done()?;
+                Ok(code)
             }
         }
     }
 
     /// Links the account to the user who has its verified address, in the epoch in which it was found so.
-    async fn attach(&self, user_id: UserId, epoch: u64) -> Result<Option<SecretString>, Error> {
+    async fn attach(&self, user_id: UserId, epoch: u64) -> Result<SecretString, Error> {
         let project = &self.project.id;
         let row = self.app.store.user(project, user_id).await?.filter(|row| row.user.credential_epoch == epoch);
-        let Some(row) = row else { return Ok(None) };
+        let Some(row) = row else { return Err(Error::conflict()) };
         let mut user = row.user.clone();
         if user.add_account(self.account.clone()).is_err() {
-            return Ok(None);
+            return Err(Error::conflict());
         }
         let (code, mut writes) = self.code(Holder { user_id, epoch }, false)?;
         // Whoever is merged by an address has it still.
         writes.extend(self.profile.email.as_ref().map(|email| user::has_verified_email(project, email, user_id)));
         writes.extend(notice::of_change(self.app, self.project, Some(self.place), &row.user, &mut user)?);
-        match self.app.store.change_account(project, &row, &user, writes).await {
-            Ok(Outcome::Done) => Ok(Some(code)),
-            Ok(_) => Ok(None),
-            Err(error) => written(Err(error), code),
-        }
+        self.app.store.change_account(project, &row, &user, writes).await?.done()?;
+        Ok(code)
     }
 
     /// Gives the account of an address that nobody had proved to whoever proves it by the provider.
-    async fn take_over(&self, user: UserId) -> Result<Option<SecretString>, Error> {
+    async fn take_over(&self, user: UserId) -> Result<SecretString, Error> {
         let project = &self.project.id;
         let row = self.app.store.user(project, user).await?;
-        let (Some(row), Some(email)) = (row, &self.profile.email) else { return Ok(None) };
+        let (Some(row), Some(email)) = (row, &self.profile.email) else { return Err(Error::conflict()) };
         let mut user = row.user.clone();
         // Who began the flow may be another than who came back from the provider, so nobody counts as the account's creator here.
         if user.prove(email, Prover::Stranger, self.app.entropy.uuid().into()) != Some(Proof::First) {
-            return Ok(None);
+            return Err(Error::conflict());
         }
         user.provider_accounts.push(self.account.clone());
         let (code, mut writes) = self.code(Holder::from(&user), false)?;
         writes.extend(account_claimed(self.app, project, &user, self.app.clock.now())?);
-        match self.app.store.change_account(project, &row, &user, writes).await {
-            Ok(Outcome::Done) => Ok(Some(code)),
-            Ok(_) => Ok(None),
-            Err(error) => written(Err(error), code),
-        }
+        self.app.store.change_account(project, &row, &user, writes).await?.done()?;
+        Ok(code)
     }
 
     /// A user who signs up with the account, if the project's rules let it.
@@ -204,14 +190,15 @@ impl Flow<'_> {
     }
 
     /// A code that changes its user when it is redeemed; see [`Pending`].
-    async fn pending(&self, user: UserId, change: PendingChange) -> Result<Option<SecretString>, Error> {
+    async fn pending(&self, user: UserId, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
         let pending = Pending { change, account, tokens, profile };
         let is_new_user = matches!(change, PendingChange::Upgrade { .. });
         let holder = Holder { user_id: user, epoch: self.authorization.epoch };
         let (code, create) = self.code_with(holder, is_new_user, Some(pending))?;
         let writes = [create].into_iter().chain(self.still_of(user)).collect();
-        written(self.app.store.transact_unrecorded(writes).await, code)
+        self.app.store.transact_unrecorded(writes).await?;
+        Ok(code)
     }
 
     /// Conditions that fail the transaction if the credentials of the user have changed since the flow began, or its session has ended.
@@ -319,14 +306,5 @@ pub(crate) fn refused(refusal: Refusal, email: Option<&Email>) -> KnownError {
             contact_channel_value: email.map(ToString::to_string),
             would_work_if_email_was_verified: would_work_if_verified,
         },
-    }
-}
-
-/// A code that is written, or nothing when something changed under it.
-fn written(result: Result<(), store::Error>, code: SecretString) -> Result<Option<SecretString>, Error> {
-    match result {
-        Ok(()) => Ok(Some(code)),
-        Err(store::Error::Conflict(_)) => Ok(None),
-        Err(error) => Err(error.into()),
     }
 }

@@ -3,7 +3,7 @@
 
 use api::product::{Access, Client};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::{App, accounts};
 use jiff::SignedDuration;
 use model::project::OAuthProvider;
@@ -117,15 +117,15 @@ mod tests {
 }
 
 /// What both ways of naming an account may answer.
-pub(crate) const ERRORS: &[&str] = &[
-    "CANNOT_GET_OWN_USER_WITHOUT_USER",
-    "FORBIDDEN",
-    "USER_NOT_FOUND",
-    "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED",
-    "OAUTH_CONNECTION_NOT_CONNECTED_TO_USER",
-    "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE",
-    "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE",
-    "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE",
+pub(crate) const ERRORS: &[ErrorCode] = &[
+    ErrorCode::CannotGetOwnUserWithoutUser,
+    ErrorCode::Forbidden,
+    ErrorCode::UserNotFound,
+    ErrorCode::OauthProviderNotFoundOrNotEnabled,
+    ErrorCode::OauthConnectionNotConnectedToUser,
+    ErrorCode::OauthConnectionDoesNotHaveRequiredScope,
+    ErrorCode::OauthAccessTokenNotAvailable,
+    ErrorCode::OauthProviderTemporarilyUnavailable,
 ];
 
 #[derive(Deserr, ToSchema)]

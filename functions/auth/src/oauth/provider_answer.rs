@@ -2,13 +2,14 @@
 
 use api::http::TableAction::{self, BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use deserr::Deserr;
+use errors::ErrorCode;
 use utoipa::ToSchema;
 
 /// What both ways back do to the table.
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem];
 
 /// What both ways back say when there is nowhere to send the user.
-pub(crate) const ERRORS: &[&str] = &["OAUTH_STATE_NOT_FOUND", "REDIRECT_URL_NOT_WHITELISTED"];
+pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::OauthStateNotFound, ErrorCode::RedirectUrlNotWhitelisted];
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -22,7 +22,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use store::provider::authorization::{self, AuthorizationCode, Pending, PendingChange};
 use store::user::account::Outcome;
 use store::user::{self, UserRow};
-use store::{Label, session};
+use store::{Contention as _, Label, optimistic, session};
 use subtle::ConstantTimeEq as _;
 
 use crate::oauth::account::{Signing, refused, sign_up};
@@ -30,8 +30,21 @@ use crate::oauth::tokens::Tokens;
 use crate::sign_in::second_factor;
 use crate::sign_in::tokens::NewSession;
 
+/// What stood in the way of a redemption.
+fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Error> {
+    Ok(Some(match outcome {
+        Ok(Outcome::Done) => return Ok(None),
+        Ok(Outcome::Changed) => Failed::Changed,
+        Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
+        Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Failed::Redeemed,
+        Err(store::Error::Conflict(_)) => Failed::For(KnownError::InvalidAuthorizationCode),
+        Err(error) => return Err(error.into()),
+    }))
+}
+
 /// How often a redemption looks again when its user changed under it.
-const TRIES: u32 = 3;
+const ROUNDS: u32 = 3;
 
 /// What a redeemed code leads to.
 enum Next {
@@ -88,29 +101,31 @@ impl Redemption {
             return self.revoke(app, project, &stored).await;
         }
         let mut row = user.ok_or(KnownError::InvalidAuthorizationCode)?;
-        for _ in 0..TRIES {
+        optimistic!(ROUNDS, |round| {
+            if round > 0 {
+                let again = app.store.user(&project.id, row.user.id).await?;
+                row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
+            }
             check(app, &stored, &row)?;
             let (after, done) = self.write(app, project, &stored, &row, place).await?;
             match done {
-                Ok(Next::Session(session)) => return Ok(session.tokens_of_code(app, project, &after, stored)),
-                Ok(Next::SecondFactor(required)) => return Err(required.into()),
+                Ok(Next::Session(session)) => Ok(session.tokens_of_code(app, project, &after, stored.clone())),
+                Ok(Next::SecondFactor(required)) => Err(required.into()),
                 Err(Failed::Redeemed) => {
                     // Somebody was faster with the same code.
                     let taken = app.store.authorization_code(&project.id, &self.code).await?;
-                    return self.revoke(app, project, &taken.unwrap_or(stored)).await;
+                    self.revoke(app, project, taken.as_ref().unwrap_or(&stored)).await
                 }
                 Err(Failed::Changed) => {
                     let code = app.store.authorization_code(&project.id, &self.code).await?;
                     if let Some(taken) = code.filter(|code| code.session_id.is_some()) {
                         return self.revoke(app, project, &taken).await;
                     }
-                    let again = app.store.user(&project.id, row.user.id).await?;
-                    row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
+                    Err(Error::conflict())
                 }
-                Err(Failed::For(reason)) => return Err(reason.into()),
+                Err(Failed::For(reason)) => Err(reason.into()),
             }
-        }
-        Err(KnownError::ServiceUnavailable.into())
+        })
     }
 
     /// Redeems the code, with what it does to its user and with the session, in one transaction. The user as it is then.
@@ -164,16 +179,7 @@ impl Redemption {
             Some(_) => app.store.change_account(id, row, &after, writes).await,
             None => app.store.transact(writes).await.map(|()| Outcome::Done),
         };
-        let failed = match outcome {
-            Ok(Outcome::Done) => return Ok((after, Ok(next))),
-            Ok(Outcome::Changed) => Failed::Changed,
-            Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
-            Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
-            Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Failed::Redeemed,
-            Err(store::Error::Conflict(_)) => Failed::For(KnownError::InvalidAuthorizationCode),
-            Err(error) => return Err(error.into()),
-        };
-        Ok((after, Err(failed)))
+        Ok((after, failed(outcome)?.map_or(Ok(next), Err)))
     }
 
     /// Whether whoever shows the code began the flow.

@@ -5,12 +5,13 @@ use api::product::{Access, Admin};
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
+use flows::context::ROUNDS;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentLine, DocumentPatch, MAX_DOCUMENTS, MailDocument, NewDocument, builtin};
 use model::email::category::Category;
 use serde::Serialize;
-use store::Store;
 use store::document::DocumentRow;
+use store::{Store, optimistic};
 use utoipa::ToSchema;
 use uuid::Uuid;
 use wire::id::DocumentId;
@@ -64,9 +65,6 @@ pub struct Changed {
 }
 
 const CHANGED: Changed = Changed { ok: "ok" };
-
-/// How often a change looks again when somebody else changed the document meanwhile.
-const TRIES: u32 = 5;
 
 fn not_found(kind: DocumentKind) -> KnownError {
     match kind {
@@ -153,17 +151,12 @@ pub(crate) async fn update(
     route: &Route,
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<Json<Changed>, Error> {
-    let mut table = &access.prefetched;
-    for _ in 0..TRIES {
-        let DocumentRow { document, version } = row(table, access, kind, id).await?;
+    optimistic!(ROUNDS, |round| {
+        let DocumentRow { document, version } = row(access.table(round), access, kind, id).await?;
         let changed = rule(document).map_err(|problems| route.schema_error(&problems))?;
-        match app.store.write_mail_document(&access.project.id, kind, &changed, version).await {
-            Ok(()) => return Ok(Json(CHANGED)),
-            Err(store::Error::Conflict(_)) => table = &app.store,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(KnownError::ServiceUnavailable.into())
+        app.store.write_mail_document(&access.project.id, kind, &changed, version).await?;
+        Ok(Json(CHANGED))
+    })
 }
 
 /// Deletes a document of the project. One in place of ours gives way to it, which itself cannot be deleted.

@@ -4,10 +4,11 @@ use api::http::Route;
 use api::product::{Access, Server};
 use errors::Error;
 use flows::App;
+use jiff::Timestamp;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, MailDocument};
 use model::email::category::Category;
-use model::outbox::{CreatedWith, Source};
+use model::outbox::{CreatedWith, NewEntry, Recipients, Source};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use wire::id::DocumentId;
@@ -69,6 +70,19 @@ impl Content {
             _ => {}
         }
         Ok(Self::new(body, &origin, document, access.project.config.email.theme()))
+    }
+
+    /// The mail, before it has a recipient.
+    pub(crate) fn entry(self, body: &SendEmail) -> NewEntry {
+        NewEntry {
+            to: Recipients::CustomEmails { emails: Vec::new() },
+            source: self.source,
+            variables: self.variables,
+            category: self.category,
+            is_high_priority: body.is_high_priority.unwrap_or(false),
+            created_with: self.created_with,
+            scheduled_at: body.scheduled_at_millis.map(|time| time.0).filter(|time| *time != Timestamp::UNIX_EPOCH),
+        }
     }
 
     fn new(body: &SendEmail, origin: &Origin, document: Option<MailDocument>, project_theme: Uuid) -> Self {

@@ -2,30 +2,11 @@
 
 use deserr::Deserr;
 use flows::literal::True;
-use jiff::Timestamp;
 use model::document::theme::Theme;
 use model::email::category::Category;
 use model::outbox::patch::{AtMillis, Variables};
-use model::outbox::{NewEntry, Recipients};
 use utoipa::ToSchema;
 use wire::id::{DocumentId, UserId};
-
-use crate::sending::content::Content;
-
-impl SendEmail {
-    /// The mail, before it has a recipient.
-    pub(crate) fn entry(&self, content: Content) -> NewEntry {
-        NewEntry {
-            to: Recipients::CustomEmails { emails: Vec::new() },
-            source: content.source,
-            variables: content.variables,
-            category: content.category,
-            is_high_priority: self.is_high_priority.unwrap_or(false),
-            created_with: content.created_with,
-            scheduled_at: self.scheduled_at_millis.map(|time| time.0).filter(|time| *time != Timestamp::UNIX_EPOCH),
-        }
-    }
-}
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

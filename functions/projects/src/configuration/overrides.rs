@@ -6,7 +6,7 @@ use api::http::Route;
 use api::http::TableAction::{self, BatchGetItem, DeleteItem, PutItem, Query, UpdateItem};
 use api::product::{Access, Server};
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::context::Context;
 use model::document::{DocumentKind, MAX_DOCUMENTS, builtin};
@@ -25,10 +25,10 @@ pub struct LevelPath {
 }
 
 /// The errors of every operation on a level.
-pub(crate) const ERRORS: [&str; 1] = ["INSUFFICIENT_ACCESS_TYPE"];
+pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType];
 
 /// The errors and the actions of every operation that changes one.
-pub(crate) const CHANGE_ERRORS: [&str; 2] = ["INSUFFICIENT_ACCESS_TYPE", "TOO_MANY_EMAIL_DOCUMENTS"];
+pub(crate) const CHANGE_ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments];
 pub(crate) const CHANGE: [TableAction; 5] = [BatchGetItem, DeleteItem, PutItem, Query, UpdateItem];
 
 /// A server may do with the branch what an administrator may do with every level.

@@ -1,7 +1,7 @@
 //! Users of the project `internal`, who own projects through their teams.
 
 use api::product::{Access, Client};
-use errors::KnownError;
+use errors::{ErrorCode, KnownError};
 use model::user::User;
 use model::user::restriction::RestrictedReason;
 
@@ -19,4 +19,4 @@ pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
 }
 
 /// The errors of [`owner`].
-pub(crate) const ERRORS: [&str; 2] = ["EXPECTED_INTERNAL_PROJECT", "USER_AUTHENTICATION_REQUIRED"];
+pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::ExpectedInternalProject, ErrorCode::UserAuthenticationRequired];

@@ -7,17 +7,15 @@ use api::product::{Access, Admin, cursor};
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
-use flows::context::Context;
+use flows::context::{Context, ROUNDS};
 use model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refused, Scope};
 use model::trail::TargetKind;
 use serde::Serialize;
-use store::record;
+use store::{optimistic, record};
 use utoipa::ToSchema;
 use wire::change::Change;
 use wire::problem::Problems;
 
-/// How often a change looks again.
-const TRIES: u32 = 5;
 const MAX_LIMIT: usize = 200;
 
 /// A new permission.
@@ -162,17 +160,14 @@ pub(crate) async fn delete(app: &App, access: Access<Admin>, scope: Scope, id: P
 /// Changes the permissions of the project: decided again when somebody else changed the project meanwhile.
 async fn change<T>(app: &App, access: Access<Admin>, change: impl Fn(&mut Rbac) -> Result<T, Refused>) -> Result<T, Error> {
     let Context { mut project, project_version: mut version, .. } = access.into_context();
-    for _ in 0..TRIES {
-        let done = change(&mut project.config.rbac)?;
-        match app.store.update_project(&project, version).await {
-            Ok(()) => return Ok(done),
-            Err(store::Error::Conflict(_)) => {
-                let row = app.store.project(&project.id).await?;
-                let row = row.ok_or_else(|| KnownError::CurrentProjectNotFound { project_id: project.id.to_string() })?;
-                (project, version) = (row.project, row.version);
-            }
-            Err(error) => return Err(error.into()),
+    optimistic!(ROUNDS, |round| {
+        if round > 0 {
+            let row = app.store.project(&project.id).await?;
+            let row = row.ok_or_else(|| KnownError::CurrentProjectNotFound { project_id: project.id.to_string() })?;
+            (project, version) = (row.project, row.version);
         }
-    }
-    Err(KnownError::ServiceUnavailable.into())
+        let done = change(&mut project.config.rbac)?;
+        app.store.update_project(&project, version).await?;
+        Ok(done)
+    })
 }

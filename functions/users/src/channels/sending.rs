@@ -5,7 +5,7 @@ use api::product::Access;
 use errors::{Error, KnownError};
 use flows::App;
 use flows::bot_challenge::{Check, Presented};
-use flows::email::code;
+use flows::email::code::CodeEmail;
 use flows::limits::recipient;
 use flows::literal::{SUCCESS, Success};
 use model::project::redirect::RedirectUrl;
@@ -28,7 +28,8 @@ pub(crate) async fn send<L>(
     let check = if began { Check::none(app, &access.project, &access.place) } else { Check::of_email(access, user) };
     let admitted = check.admit(presented).await?;
     let recipient = recipient(access, &channel.value).await?;
-    let mut writes = code::verification(app, &access.project.id, recipient, user, channel, callback, app.clock.now())?;
+    let email = CodeEmail { app, project: &access.project.id, callback, now: app.clock.now() };
+    let mut writes = email.verification(recipient, user, channel)?;
     writes.extend(admitted.by_sender());
     admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(SUCCESS))

@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn levels_are_taken_and_other_words_refused() {
-        for text in ["info", "WARN", "off", "warn,dynoxide=error", "gateway=debug, shared::store=trace"] {
+        for text in ["info", "WARN", "off", "warn,dynoxide=error", "gateway=debug, store=trace"] {
             assert!(filter(text).is_ok(), "{text}");
         }
         for text in ["bogus", "info,bogus", "gateway=loud", "info,", "gateway"] {

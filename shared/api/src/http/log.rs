@@ -16,7 +16,7 @@ use std::panic;
 use std::time::{Duration, Instant};
 
 use axum::response::Response;
-use errors::ErrorCode;
+use errors::AnsweredCode;
 use flows::App;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
@@ -88,7 +88,7 @@ impl Asked {
     /// The line of the answer.
     pub fn line(mut self, app: &App, response: &Response) -> Value {
         self.request_id = response.extensions().get().cloned().or(self.request_id);
-        self.line_of(app, response.status(), response.extensions().get::<ErrorCode>().map(|code| code.0))
+        self.line_of(app, response.status(), response.extensions().get::<AnsweredCode>().map(|code| code.0))
     }
 
     fn line_of(self, app: &App, status: StatusCode, code: Option<&'static str>) -> Value {

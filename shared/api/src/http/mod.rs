@@ -10,6 +10,7 @@ pub mod request_id;
 pub mod route;
 pub mod router;
 pub mod text;
+pub mod verb;
 pub mod version;
 
 pub use crate::http::describe::{Describe, Description, Signature};
@@ -17,6 +18,7 @@ pub use crate::http::json::{Created, Json};
 pub use crate::http::json_lines::JsonLines;
 pub use crate::http::lambda::{run, run_router};
 pub use crate::http::request_id::RequestId;
-pub use crate::http::route::{HASHING_MEMORY, Interface, MEMORY, Named, Route, TableAction, Trail, Verb};
+pub use crate::http::route::{HASHING_MEMORY, Interface, MEMORY, Named, Route, TableAction, Trail};
 pub use crate::http::router::{Register, fallback_router, layered, router};
 pub use crate::http::text::{Page, Text, escape_html};
+pub use verb::Verb;

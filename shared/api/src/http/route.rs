@@ -1,11 +1,12 @@
 //! The route of an operation: the only place that has its method and path. Everything else is derived from it.
 
-use axum::routing::MethodFilter;
-use errors::KnownError;
+use errors::{ErrorCode, KnownError};
 use model::document::DocumentKind;
 use model::limit::Limit;
 use store::content;
 use wire::problem::Problems;
+
+use crate::http::verb::Verb;
 
 /// Memory of a function that hashes no passwords, in MB.
 pub const MEMORY: u16 = 256;
@@ -26,7 +27,10 @@ pub struct Route {
     /// What the function's role may do to the table.
     pub table: &'static [TableAction],
     /// Codes of the errors that it answers, besides those of every operation of its interface.
-    pub errors: &'static [&'static str],
+    /// Its own errors, beside those that operations share.
+    errors: [&'static [ErrorCode]; 3],
+    /// The same of an operation of interface A.
+    problems: &'static [&'static str],
     /// What is counted before anything is done. Whatever is no GET has one unless it says otherwise.
     pub limit: Option<Limit>,
     /// In MB; CPU comes with it.
@@ -51,16 +55,6 @@ pub struct Route {
     pub is_open_to_restricted: bool,
     /// Patterns of the partition keys that its function may use (`dynamodb:LeadingKeys`); none: those of everything but the public content.
     pub partitions: &'static [&'static str],
-}
-
-/// The methods that operations have. HEAD comes with GET, OPTIONS with every path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
-    Get,
-    Post,
-    Put,
-    Patch,
-    Delete,
 }
 
 /// Which of the two interfaces an operation belongs to.
@@ -114,28 +108,6 @@ pub enum TableAction {
     UpdateItem,
 }
 
-impl Verb {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
-    }
-
-    pub fn filter(self) -> MethodFilter {
-        match self {
-            Self::Get => MethodFilter::GET,
-            Self::Post => MethodFilter::POST,
-            Self::Put => MethodFilter::PUT,
-            Self::Patch => MethodFilter::PATCH,
-            Self::Delete => MethodFilter::DELETE,
-        }
-    }
-}
-
 impl Route {
     /// The error of a request that does not fit the schema of the operation.
     pub fn schema_error(&self, problems: &Problems) -> KnownError {
@@ -151,7 +123,8 @@ impl Route {
             interface: Interface::Product,
             summary: "",
             table: &[],
-            errors: &[],
+            errors: [&[]; 3],
+            problems: &[],
             limit,
             memory: MEMORY,
             reads: &[],
@@ -211,8 +184,24 @@ impl Route {
         Self { table, ..self }
     }
 
-    pub const fn errors(self, errors: &'static [&'static str]) -> Self {
-        Self { errors, ..self }
+    /// Adds errors that the operation answers beside those that operations share; up to three groups.
+    pub const fn errors(mut self, errors: &'static [ErrorCode]) -> Self {
+        let mut group = 0;
+        while !self.errors[group].is_empty() {
+            group += 1;
+        }
+        self.errors[group] = errors;
+        self
+    }
+
+    /// What an operation of interface A answers when it fails, beside what they share.
+    pub const fn problems(self, problems: &'static [&'static str]) -> Self {
+        Self { problems, ..self }
+    }
+
+    /// The codes of its own errors, as they are on the wire.
+    pub fn codes(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.errors.into_iter().flatten().map(|code| code.name()).chain(self.problems.iter().copied())
     }
 
     /// What the operation is under in place of [`Limit::Write`].

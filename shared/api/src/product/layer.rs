@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use errors::{Answered, ErrorCode, KnownError};
+use errors::{Answered, AnsweredCode, KnownError};
 use flows::App;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -161,7 +161,7 @@ fn looks_like_json(bytes: &[u8]) -> bool {
 /// Gives an answer what every answer of interface B has.
 fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) -> Response {
     let prefixes = answer_prefixes(request);
-    let code = response.extensions().get::<ErrorCode>().map(|code| code.0).filter(|code| KnownError::is_reference_code(code));
+    let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| KnownError::is_reference_code(code));
     let status = response.status();
     let overridden =
         status.is_client_error() && names("override-error-status").any(|name| request.get(name).is_some_and(|value| !value.is_empty()));

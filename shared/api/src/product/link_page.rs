@@ -4,7 +4,7 @@
 
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{AnsweredCode, Error, KnownError};
 use flows::App;
 use flows::limits::unproved;
 use http::StatusCode;
@@ -81,6 +81,6 @@ pub async fn find<P: Purpose>(app: &App, caller: &Caller, code: &Code, instead: 
     let error = KnownError::from(rejected);
     let page = Page::of(error.status(), "This link does not work any more", &format!("<p>{instead}</p>"));
     let mut answer = page.into_response();
-    answer.extensions_mut().insert(ErrorCode(error.code()));
+    answer.extensions_mut().insert(AnsweredCode(error.code()));
     Ok(Err(LinkPage(answer)))
 }

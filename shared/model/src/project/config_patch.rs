@@ -123,7 +123,8 @@ pub struct DomainInput {
 const MAX_DOMAINS: usize = 100;
 
 impl ConfigPatch {
-    pub(crate) fn apply(self, config: &mut ProjectConfig, owner: &str, deployment: &Deployment<'_>) -> Result<(), InvalidSetting> {
+    /// What has no bounds.
+    fn set_switches(&self, config: &mut ProjectConfig) {
         set(self.sign_up_enabled, &mut config.sign_up_enabled);
         set(self.credential_enabled, &mut config.credential_enabled);
         set(self.magic_link_enabled, &mut config.magic_link_enabled);
@@ -138,8 +139,12 @@ impl ConfigPatch {
         set(self.require_email_verification, &mut config.require_email_verification);
         set(self.require_publishable_client_key, &mut config.require_publishable_client_key);
         set(self.new_sign_in_mails, &mut config.new_sign_in_mails);
-        set(self.disabled_notices.map(|topics| topics.into_iter().collect()), &mut config.disabled_notices);
         set(self.oauth_account_merge_strategy, &mut config.oauth_account_merge_strategy);
+    }
+
+    pub(crate) fn apply(self, config: &mut ProjectConfig, owner: &str, deployment: &Deployment<'_>) -> Result<(), InvalidSetting> {
+        self.set_switches(config);
+        set(self.disabled_notices.map(|topics| topics.into_iter().collect()), &mut config.disabled_notices);
         if let Some(length) = self.password_min_length.map(usize::from) {
             if !(password::length::MIN_LENGTH..=password::length::MAX_LENGTH).contains(&length) {
                 return Err(invalid("config.password_min_length", "must be from 8 to 128"));

@@ -14,14 +14,23 @@ use wire::id::ProjectId;
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Key, entity, integer, number};
+use crate::optimistic;
 use crate::outbox::work::Queue;
 use crate::write::Write;
 
 /// How often a worker looks again when others were faster.
-const TRIES: u32 = 10;
+const ROUNDS: u32 = 10;
 
 fn bucket_key(project: &ProjectId) -> Key {
     Key::new(format!("Q#{project}"), "BUCKET")
+}
+
+/// The result, or `otherwise` when others were faster each time.
+fn or_later<T>(result: Result<T, Error>, otherwise: T) -> Result<T, Error> {
+    match result {
+        Err(Error::Contended) => Ok(otherwise),
+        result => result,
+    }
 }
 
 impl Store {
@@ -29,33 +38,27 @@ impl Store {
     /// other workers are faster all the time: they send then.
     pub async fn take_mail_tokens(&self, queue: &Queue, base: u32, now: Timestamp) -> Result<u32, Error> {
         let (project, wanted) = (&queue.project, u32::try_from(queue.entries.len()).unwrap_or(u32::MAX));
-        for _ in 0..TRIES {
+        let taken = optimistic!(ROUNDS, |_| {
             let (bucket, version) = self.bucket(project, base, now).await?;
             let (left, taken) = bucket.take(queue.to, wanted, now);
-            if taken == 0 {
-                return Ok(0);
+            if taken > 0 {
+                self.replace_bucket(project, &left, version).await?;
             }
-            match self.replace_bucket(project, &left, version).await {
-                Err(Error::Conflict(_)) => {}
-                result => return result.map(|()| taken),
-            }
-        }
-        Ok(0)
+            Ok(taken)
+        });
+        or_later(taken, 0)
     }
 
     /// Puts back tokens for which there was no mail. One that is lost is lost: that delays a mail, and lets no other through.
     pub async fn give_mail_tokens_back(&self, queue: &Queue, count: u32) -> Result<(), Error> {
         let project = &queue.project;
-        for _ in 0..TRIES {
+        let given = optimistic!(ROUNDS, |_| {
             let Some(item) = self.get(&bucket_key(project)).await? else { return Ok(()) };
             let version = number(&item, "version").unwrap_or_default();
             let bucket: Bucket = entity(item)?;
-            match self.replace_bucket(project, &bucket.give_back(queue.to, count), version).await {
-                Err(Error::Conflict(_)) => {}
-                result => return result,
-            }
-        }
-        Ok(())
+            self.replace_bucket(project, &bucket.give_back(queue.to, count), version).await
+        });
+        or_later(given, ())
     }
 
     /// The bucket at the rate that the last month of mails gives, and its version; 0 when there is none in the table.

@@ -11,6 +11,7 @@ use model::user::{Channel, ProviderAccount, User};
 use wire::id::{ProjectId, SessionId, TeamId, UserId};
 
 use crate::client::{MAX_WRITES, Store};
+use crate::contention::Contention as _;
 use crate::deletions::{Ended, Ending};
 use crate::error::Error;
 use crate::item::{integer, string};
@@ -104,6 +105,16 @@ fn labelled(claims: Vec<(Claimed, Write)>) -> (Vec<Claimed>, Vec<Write>) {
 fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
     let own = "attribute_not_exists(pk) OR d.user_id = :user";
     Write::delete(email_claim_key(project, email)).on(own).value(":user", string(user.id.to_string()))
+}
+
+impl Outcome {
+    /// Nothing, when it is done, and a conflict otherwise: for who decides anew on whatever stood in the way.
+    pub fn done(self) -> Result<(), Error> {
+        match self {
+            Self::Done => Ok(()),
+            Self::Changed | Self::EmailTaken(_) | Self::AccountTaken(_) => Err(Error::conflict()),
+        }
+    }
 }
 
 impl Store {

@@ -1,83 +1,69 @@
 //! A whole configuration as it is read: its types, its defaults, and the settings that it stands for.
 
-use std::collections::BTreeSet;
-use std::mem::take;
-
 use deserr::Deserr;
-use jiff::Timestamp;
-use wire::change::Change;
-use wire::problem::Problems;
 
-use crate::bot_challenge::{BotChallenge, BotChallengeInput, ChallengeProvider, Policy};
-use crate::document::theme::{DEFAULT_THEME, ThemeId};
-use crate::permission::PermissionId;
-use crate::project::config::documents::{DocumentChange, MailDocuments, TemplateInput, ThemeInput, Written};
-use crate::project::config::notices::Notices;
+use crate::bot_challenge::{ChallengeProvider, Policy};
+use crate::document::theme::ThemeId;
+use crate::project::MergeStrategy;
+use crate::project::config::documents::{TemplateInput, ThemeInput};
 use crate::project::config::parts::{Domain, Entries, Provider, Rule, Server};
-use crate::project::config::paths::Ids;
-use crate::project::config::settings::Config;
-use crate::project::config_patch::{ConfigPatch, PermissionInput};
-use crate::project::patch::ProjectPatch;
-use crate::project::setting::Deployment;
-use crate::project::{MergeStrategy, Project, SessionSettings};
 use crate::sign_up::rule::DefaultAction;
-use crate::trail::retention::RETENTION_DAYS;
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Document {
+pub(crate) struct Document {
     #[deserr(default)]
-    project: ProjectPart,
+    pub(crate) project: ProjectPart,
     #[deserr(default)]
-    auth: Auth,
+    pub(crate) auth: Auth,
     #[deserr(default)]
-    domains: Domains,
+    pub(crate) domains: Domains,
     #[deserr(default)]
-    users: Users,
+    pub(crate) users: Users,
     #[deserr(default)]
-    teams: Teams,
+    pub(crate) teams: Teams,
     #[deserr(default)]
-    onboarding: Onboarding,
+    pub(crate) onboarding: Onboarding,
     #[deserr(default)]
-    api_keys: ApiKeys,
+    pub(crate) api_keys: ApiKeys,
     #[deserr(default)]
-    audit_log: AuditLog,
+    pub(crate) audit_log: AuditLog,
     #[deserr(default)]
-    emails: Emails,
+    pub(crate) emails: Emails,
     #[deserr(default)]
-    rbac: Rbac,
+    pub(crate) rbac: Rbac,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct ProjectPart {
+pub(crate) struct ProjectPart {
     #[deserr(default)]
-    require_publishable_client_key: bool,
+    pub(crate) require_publishable_client_key: bool,
 }
 
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Auth {
+pub(crate) struct Auth {
     #[deserr(default = true)]
-    allow_sign_up: bool,
+    pub(crate) allow_sign_up: bool,
     #[deserr(default)]
-    password: Method,
+    pub(crate) password: Method,
     #[deserr(default)]
-    otp: Method,
+    pub(crate) otp: Method,
     #[deserr(default)]
-    passkey: Method,
+    pub(crate) passkey: Method,
     #[deserr(default)]
-    oauth: OAuth,
+    pub(crate) oauth: OAuth,
     #[deserr(default)]
-    sessions: Sessions,
+    pub(crate) sessions: Sessions,
     #[deserr(default)]
-    reauthentication: Reauthentication,
+    pub(crate) reauthentication: Reauthentication,
     #[deserr(default)]
-    bot_challenge: Challenge,
+    pub(crate) bot_challenge: Challenge,
     #[deserr(default)]
-    sign_up_rules: Entries<Rule>,
+    pub(crate) sign_up_rules: Entries<Rule>,
     #[deserr(default)]
-    sign_up_rules_default_action: DefaultAction,
+    pub(crate) sign_up_rules_default_action: DefaultAction,
 }
 
 impl Default for Auth {
@@ -99,80 +85,80 @@ impl Default for Auth {
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Method {
+pub(crate) struct Method {
     #[deserr(default)]
-    allow_sign_in: bool,
+    pub(crate) allow_sign_in: bool,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Sessions {
+pub(crate) struct Sessions {
     #[deserr(default)]
-    max_age_seconds: Option<u32>,
+    pub(crate) max_age_seconds: Option<u32>,
     #[deserr(default)]
-    max_idle_seconds: Option<u32>,
+    pub(crate) max_idle_seconds: Option<u32>,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Reauthentication {
+pub(crate) struct Reauthentication {
     #[deserr(default)]
-    max_age_seconds: u32,
+    pub(crate) max_age_seconds: u32,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Challenge {
+pub(crate) struct Challenge {
     #[deserr(default)]
-    provider: ChallengeProvider,
+    pub(crate) provider: ChallengeProvider,
     #[deserr(default)]
-    site_key: Option<String>,
+    pub(crate) site_key: Option<String>,
     #[deserr(default)]
-    secret_key: Option<String>,
+    pub(crate) secret_key: Option<String>,
     #[deserr(default)]
-    sign_up: Policy,
+    pub(crate) sign_up: Policy,
     #[deserr(default)]
-    send_sign_in_code: Policy,
+    pub(crate) send_sign_in_code: Policy,
     #[deserr(default)]
-    oauth: Policy,
+    pub(crate) oauth: Policy,
     #[deserr(default)]
-    usual_requests_per_hour: Option<u32>,
+    pub(crate) usual_requests_per_hour: Option<u32>,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct OAuth {
+pub(crate) struct OAuth {
     #[deserr(default)]
-    account_merge_strategy: MergeStrategy,
+    pub(crate) account_merge_strategy: MergeStrategy,
     #[deserr(default)]
-    providers: Entries<Provider>,
+    pub(crate) providers: Entries<Provider>,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Domains {
+pub(crate) struct Domains {
     #[deserr(default)]
-    allow_localhost: bool,
+    pub(crate) allow_localhost: bool,
     #[deserr(default)]
-    trusted_domains: Entries<Domain>,
+    pub(crate) trusted_domains: Entries<Domain>,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Users {
+pub(crate) struct Users {
     #[deserr(default)]
-    allow_client_user_deletion: bool,
+    pub(crate) allow_client_user_deletion: bool,
 }
 
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Teams {
+pub(crate) struct Teams {
     #[deserr(default)]
-    create_personal_team_on_sign_up: bool,
+    pub(crate) create_personal_team_on_sign_up: bool,
     #[deserr(default)]
-    allow_client_team_creation: bool,
+    pub(crate) allow_client_team_creation: bool,
     #[deserr(default = true)]
-    allow_member_invitations: bool,
+    pub(crate) allow_member_invitations: bool,
 }
 
 impl Default for Teams {
@@ -183,169 +169,63 @@ impl Default for Teams {
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Onboarding {
+pub(crate) struct Onboarding {
     #[deserr(default)]
-    require_email_verification: bool,
+    pub(crate) require_email_verification: bool,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct ApiKeys {
+pub(crate) struct ApiKeys {
     #[deserr(default)]
-    enabled: ApiKeysEnabled,
+    pub(crate) enabled: ApiKeysEnabled,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct ApiKeysEnabled {
+pub(crate) struct ApiKeysEnabled {
     #[deserr(default)]
-    user: bool,
+    pub(crate) user: bool,
     #[deserr(default)]
-    team: bool,
+    pub(crate) team: bool,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct AuditLog {
+pub(crate) struct AuditLog {
     #[deserr(default)]
-    retention_days: Option<u16>,
+    pub(crate) retention_days: Option<u16>,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Emails {
+pub(crate) struct Emails {
     #[deserr(default)]
-    server: Server,
+    pub(crate) server: Server,
     #[deserr(default)]
-    selected_theme_id: Option<ThemeId>,
+    pub(crate) selected_theme_id: Option<ThemeId>,
     #[deserr(default)]
-    templates: Entries<TemplateInput>,
+    pub(crate) templates: Entries<TemplateInput>,
     #[deserr(default)]
-    themes: Entries<ThemeInput>,
+    pub(crate) themes: Entries<ThemeInput>,
     #[deserr(default)]
-    notices: Entries<bool>,
+    pub(crate) notices: Entries<bool>,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct Rbac {
+pub(crate) struct Rbac {
     #[deserr(default)]
-    default_permissions: DefaultPermissions,
+    pub(crate) default_permissions: DefaultPermissions,
 }
 
 #[derive(Default, Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
-struct DefaultPermissions {
+pub(crate) struct DefaultPermissions {
     #[deserr(default)]
-    team_creator: Entries<bool>,
+    pub(crate) team_creator: Entries<bool>,
     #[deserr(default)]
-    team_member: Entries<bool>,
+    pub(crate) team_member: Entries<bool>,
     #[deserr(default)]
-    sign_up: Entries<bool>,
-}
-
-/// What a project becomes by a configuration.
-#[derive(Debug, PartialEq)]
-pub struct Changed {
-    pub project: Project,
-    pub documents: Vec<DocumentChange>,
-}
-
-/// The project and the documents that it has by a configuration, or what is wrong with it, by its paths.
-pub fn read(
-    config: &Config,
-    project: Project,
-    documents: &MailDocuments,
-    deployment: &Deployment<'_>,
-    now: Timestamp,
-) -> Result<Changed, Problems> {
-    let mut document: Document = deserr::deserialize::<Document, _, Problems>(config.try_nested()?)?;
-    let written = Written::new(take(&mut document.emails.templates), take(&mut document.emails.themes));
-    let ids = document.ids();
-    let names = document.domains.trusted_domains.0.iter();
-    let names = names.map(|(name, domain)| (name.clone(), domain.base_url.trim_end_matches('/').to_owned())).collect();
-    let patch = ProjectPatch { config: Some(document.into_patch()?), ..ProjectPatch::default() };
-    let selected = project.config.email.theme();
-    let mut project = patch.apply(project, deployment).map_err(|error| Problems::one(&ids.path_of(&error), error.message))?;
-    project.config.domain_names = names;
-    let selected = Some(project.config.email.theme()).filter(|theme| *theme != selected);
-    let documents = written.changes(documents, selected, now)?;
-    Ok(Changed { project, documents })
-}
-
-impl Document {
-    fn ids(&self) -> Ids {
-        Ids {
-            providers: self.auth.oauth.providers.0.keys().cloned().collect(),
-            rules: self.auth.sign_up_rules.0.keys().cloned().collect(),
-            domains: self.domains.trusted_domains.0.keys().cloned().collect(),
-        }
-    }
-
-    fn into_patch(self) -> Result<ConfigPatch, Problems> {
-        let Self { project, auth, domains, users, teams, onboarding, api_keys, audit_log, emails, rbac } = self;
-        let (permissions, sessions) = (rbac.default_permissions, SessionSettings::default());
-        let providers = auth.oauth.providers.0.into_iter().map(|(id, provider)| provider.into_input(id)).collect::<Result<_, _>>()?;
-        let notices = Notices::read(emails.notices)?;
-        Ok(ConfigPatch {
-            sign_up_enabled: Some(auth.allow_sign_up),
-            credential_enabled: Some(auth.password.allow_sign_in),
-            magic_link_enabled: Some(auth.otp.allow_sign_in),
-            passkey_enabled: Some(auth.passkey.allow_sign_in),
-            client_team_creation_enabled: Some(teams.allow_client_team_creation),
-            member_invitations_enabled: Some(teams.allow_member_invitations),
-            client_user_deletion_enabled: Some(users.allow_client_user_deletion),
-            allow_user_api_keys: Some(api_keys.enabled.user),
-            allow_team_api_keys: Some(api_keys.enabled.team),
-            allow_localhost: Some(domains.allow_localhost),
-            create_team_on_sign_up: Some(teams.create_personal_team_on_sign_up),
-            require_email_verification: Some(onboarding.require_email_verification),
-            require_publishable_client_key: Some(project.require_publishable_client_key),
-            new_sign_in_mails: Some(notices.new_sign_in),
-            disabled_notices: Some(notices.disabled.into_iter().collect()),
-            session_max_age_seconds: Some(auth.sessions.max_age_seconds.unwrap_or(sessions.max_age_seconds)),
-            session_max_idle_seconds: Some(auth.sessions.max_idle_seconds.unwrap_or(sessions.max_idle_seconds)),
-            reauthentication_max_age_seconds: Some(auth.reauthentication.max_age_seconds),
-            audit_log_retention_days: Some(audit_log.retention_days.unwrap_or(RETENTION_DAYS)),
-            bot_challenge_usual_requests_per_hour: Some(
-                auth.bot_challenge.usual_requests_per_hour.unwrap_or(BotChallenge::default().usual_requests_per_hour),
-            ),
-            bot_challenge: Some(auth.bot_challenge.into_input()),
-            oauth_account_merge_strategy: Some(auth.oauth.account_merge_strategy),
-            sign_up_rules: Some(auth.sign_up_rules.0.into_iter().map(|(id, rule)| rule.into_rule(id)).collect()),
-            sign_up_rules_default_action: Some(auth.sign_up_rules_default_action),
-            domains: Some(domains.trusted_domains.0.into_values().map(Domain::into_input).collect()),
-            oauth_providers: Some(providers),
-            email_config: Some(emails.server.into_input()?),
-            // Ours is the one of a project that has chosen none.
-            email_theme: emails.selected_theme_id.filter(|theme| theme.0 != DEFAULT_THEME).map_or(Change::Clear, Change::Set),
-            team_creator_default_permissions: Some(permission_inputs("teamCreator", permissions.team_creator)?),
-            team_member_default_permissions: Some(permission_inputs("teamMember", permissions.team_member)?),
-            user_default_permissions: Some(permission_inputs("signUp", permissions.sign_up)?),
-            // Settings that a configuration has no keys for stay as they are.
-            ..ConfigPatch::default()
-        })
-    }
-}
-
-impl Challenge {
-    fn into_input(self) -> BotChallengeInput {
-        BotChallengeInput {
-            provider: Some(self.provider),
-            site_key: self.site_key.map_or(Change::Clear, Change::Set),
-            secret_key: self.secret_key,
-            sign_up: Some(self.sign_up),
-            send_sign_in_code: Some(self.send_sign_in_code),
-            oauth: Some(self.oauth),
-        }
-    }
-}
-
-fn permission_inputs(occasion: &str, ids: Entries<bool>) -> Result<Vec<PermissionInput>, Problems> {
-    let given: BTreeSet<String> = ids.0.into_iter().filter(|(_, is_given)| *is_given).map(|(id, _)| id).collect();
-    let input = |id: String| {
-        let wrong = |error| Problems::one(&format!("rbac.defaultPermissions.{occasion}.{id}"), error);
-        PermissionId::parse(&id).map(|id| PermissionInput { id }).map_err(wrong)
-    };
-    given.into_iter().map(input).collect()
+    pub(crate) sign_up: Entries<bool>,
 }

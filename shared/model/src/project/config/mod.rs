@@ -8,9 +8,13 @@
 //! Secrets of providers and the password of the mail server can be written and are never in a configuration that is read; what is written
 //! without one keeps the one it had.
 
+pub mod read;
+
 pub mod defaults;
 pub mod document;
 pub mod documents;
+#[cfg(test)]
+mod documents_tests;
 pub mod level;
 pub mod notices;
 pub mod parts;
@@ -19,6 +23,6 @@ pub mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use crate::project::config::document::{Changed, read};
 pub use crate::project::config::documents::{DocumentChange, MailDocuments};
 pub use crate::project::config::level::Level;
+pub use crate::project::config::read::{Changed, read};

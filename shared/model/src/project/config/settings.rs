@@ -10,7 +10,7 @@ use crate::project::config::documents::{self, MailDocuments};
 use crate::project::config::level::Level;
 use crate::project::config::parts::CUSTOM_PROVIDER;
 use crate::project::config::{defaults, notices};
-use crate::project::{OAuthProvider, Project};
+use crate::project::{OAuthProvider, Project, ProjectConfig};
 use crate::provider::catalog;
 use crate::sign_up::rule::SignUpRule;
 use crate::text::line;
@@ -34,31 +34,10 @@ impl Config {
         let defaults = |occasion: Occasion| -> Map<_, _> {
             config.rbac.defaults(occasion).iter().map(|id| (id.to_string(), Value::Bool(true))).collect()
         };
-        let (email, server, challenge) = (&config.email, config.email.server.as_ref(), &config.bot_challenge);
+        let (email, server) = (&config.email, config.email.server.as_ref());
         let nested = json!({
             "project": { "requirePublishableClientKey": config.require_publishable_client_key },
-            "auth": {
-                "allowSignUp": config.sign_up_enabled,
-                "password": { "allowSignIn": config.credential_enabled },
-                "otp": { "allowSignIn": config.magic_link_enabled },
-                "passkey": { "allowSignIn": config.passkey_enabled },
-                "oauth": { "accountMergeStrategy": config.oauth_account_merge_strategy, "providers": providers },
-                "sessions": {
-                    "maxAgeSeconds": config.sessions.max_age_seconds,
-                    "maxIdleSeconds": config.sessions.max_idle_seconds,
-                },
-                "reauthentication": { "maxAgeSeconds": config.reauthentication_max_age_seconds },
-                "botChallenge": {
-                    "provider": challenge.provider,
-                    "siteKey": challenge.turnstile.as_ref().map(|turnstile| &turnstile.site_key),
-                    "signUp": challenge.sign_up,
-                    "sendSignInCode": challenge.send_sign_in_code,
-                    "oauth": challenge.oauth,
-                    "usualRequestsPerHour": challenge.usual_requests_per_hour,
-                },
-                "signUpRules": rules,
-                "signUpRulesDefaultAction": config.sign_up_rules_default_action,
-            },
+            "auth": auth(config, providers, rules),
             "domains": { "allowLocalhost": config.allow_localhost, "trustedDomains": domains },
             "users": { "allowClientUserDeletion": config.client_user_deletion_enabled },
             "teams": {
@@ -175,6 +154,33 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// How users sign up and in.
+fn auth(config: &ProjectConfig, providers: Map<String, Value>, rules: Map<String, Value>) -> Value {
+    let challenge = &config.bot_challenge;
+    json!({
+        "allowSignUp": config.sign_up_enabled,
+        "password": { "allowSignIn": config.credential_enabled },
+        "otp": { "allowSignIn": config.magic_link_enabled },
+        "passkey": { "allowSignIn": config.passkey_enabled },
+        "oauth": { "accountMergeStrategy": config.oauth_account_merge_strategy, "providers": providers },
+        "sessions": {
+            "maxAgeSeconds": config.sessions.max_age_seconds,
+            "maxIdleSeconds": config.sessions.max_idle_seconds,
+        },
+        "reauthentication": { "maxAgeSeconds": config.reauthentication_max_age_seconds },
+        "botChallenge": {
+            "provider": challenge.provider,
+            "siteKey": challenge.turnstile.as_ref().map(|turnstile| &turnstile.site_key),
+            "signUp": challenge.sign_up,
+            "sendSignInCode": challenge.send_sign_in_code,
+            "oauth": challenge.oauth,
+            "usualRequestsPerHour": challenge.usual_requests_per_hour,
+        },
+        "signUpRules": rules,
+        "signUpRulesDefaultAction": config.sign_up_rules_default_action,
+    })
 }
 
 fn is_empty_object(value: &Value) -> bool {

@@ -1,0 +1,88 @@
+//! Where a service of AWS is, and who asks it.
+
+use std::fmt::Debug;
+
+use aws_credential_types::Credentials;
+use aws_smithy_runtime_api::client::identity::Identity;
+use wire::environment::{Error, required, variable};
+
+/// A service of AWS.
+#[derive(Debug, Clone, Copy)]
+pub enum Service {
+    DynamoDb,
+    /// Version 2 of its API.
+    Ses,
+}
+
+impl Service {
+    /// What requests are signed for.
+    pub(crate) fn signing_name(self) -> &'static str {
+        match self {
+            Self::DynamoDb => "dynamodb",
+            Self::Ses => "ses",
+        }
+    }
+
+    /// The URL of the service in a region, for the suffix of the region's partition.
+    pub(crate) fn url(self, region: &str) -> String {
+        let host = match self {
+            Self::DynamoDb => "dynamodb",
+            Self::Ses => "email",
+        };
+        let suffix = SUFFIXES.iter().find(|(prefix, _)| region.starts_with(prefix)).map_or("amazonaws.com", |(_, suffix)| suffix);
+        format!("https://{host}.{region}.{suffix}")
+    }
+
+    /// The URL that the environment names instead, by the variables of AWS's SDKs.
+    fn url_from_env(self) -> Option<String> {
+        let own = match self {
+            Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
+            Self::Ses => "AWS_ENDPOINT_URL_SESV2",
+        };
+        variable(own).or_else(|| variable("AWS_ENDPOINT_URL"))
+    }
+}
+
+/// The partitions of AWS with a suffix of their own, by how the names of their regions begin.
+const SUFFIXES: [(&str, &str); 6] = [
+    ("cn-", "amazonaws.com.cn"),
+    ("eusc-", "amazonaws.eu"),
+    ("us-iso-", "c2s.ic.gov"),
+    ("us-isob-", "sc2s.sgov.gov"),
+    ("eu-isoe-", "cloud.adc-e.uk"),
+    ("us-isof-", "csp.hci.ic.gov"),
+];
+
+/// Where a service is, and who asks it.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    pub(crate) service: Service,
+    pub(crate) url: String,
+    pub(crate) region: String,
+    pub(crate) identity: Identity,
+}
+
+impl Endpoint {
+    pub fn new(service: Service, url: &str, region: &str, credentials: Credentials) -> Self {
+        Self { service, url: url.trim_end_matches('/').to_owned(), region: region.to_owned(), identity: credentials.into() }
+    }
+
+    /// The service in the function's region, by the credentials that Lambda sets for its role.
+    pub fn from_env(service: Service) -> Result<Self, Error> {
+        let region = required("AWS_REGION")?;
+        let (key, secret) = (required("AWS_ACCESS_KEY_ID")?, required("AWS_SECRET_ACCESS_KEY")?);
+        let credentials = Credentials::new(key, secret, variable("AWS_SESSION_TOKEN"), None, "environment");
+        Ok(Self::in_region(service, &region, credentials))
+    }
+
+    /// The service in a region, or where the environment says that it is.
+    pub fn in_region(service: Service, region: &str, credentials: Credentials) -> Self {
+        let url = service.url_from_env().unwrap_or_else(|| service.url(region));
+        Self::new(service, &url, region, credentials)
+    }
+
+    /// A service that asks nobody who they are: an engine of this process, or of this machine.
+    pub fn local(service: Service, url: &str) -> Self {
+        Self::new(service, url, "local", Credentials::new("local", "local", None, None, "local"))
+    }
+}

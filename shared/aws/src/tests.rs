@@ -1,0 +1,151 @@
+//! Signed requests are those of the client of the SDK.
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+use aws_credential_types::Credentials;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
+use aws_sdk_dynamodb::config::{BehaviorVersion, IdentityCache, Region, StalledStreamProtectionConfig};
+use aws_sdk_dynamodb::operation::get_item::GetItemInput;
+use aws_sdk_dynamodb::types::AttributeValue;
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_types::body::SdkBody;
+use ring::{digest, hmac};
+
+use crate::{Client, Endpoint, Request, Service};
+
+const REGION: &str = "eu-central-1";
+
+/// A connector that keeps what it is to carry.
+#[derive(Debug, Clone, Default)]
+struct Kept(Arc<Mutex<Option<HttpRequest>>>);
+
+impl HttpConnector for Kept {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        *self.0.lock().expect("a request") = Some(request);
+        HttpConnectorFuture::ready(Ok(HttpResponse::new(200.try_into().expect("a status"), SdkBody::from("{}"))))
+    }
+}
+
+impl Kept {
+    fn request(self) -> HttpRequest {
+        self.0.lock().expect("a request").take().expect("a request")
+    }
+}
+
+fn credentials() -> Credentials {
+    Credentials::new("AKIDEXAMPLE", "a secret key", Some("a session".to_owned()), None, "test")
+}
+
+fn get_item() -> aws_sdk_dynamodb::operation::get_item::builders::GetItemInputBuilder {
+    GetItemInput::builder().table_name("gatelet").key("pk", AttributeValue::S("U#1".to_owned())).consistent_read(true)
+}
+
+fn header(request: &HttpRequest, name: &str) -> String {
+    request.headers().get(name).unwrap_or_default().to_owned()
+}
+
+async fn sent(service: Service, request: impl Request) -> HttpRequest {
+    let kept = Kept::default();
+    let client = Client::new(Endpoint::new(service, &service.url(REGION), REGION, credentials()), kept.clone());
+    client.call(request).await.expect("an answer");
+    kept.request()
+}
+
+#[tokio::test]
+async fn a_call_is_what_the_client_of_the_sdk_sends() {
+    let own = sent(Service::DynamoDb, get_item()).await;
+    let kept = Kept::default();
+    let connector = SharedHttpConnector::new(kept.clone());
+    let config = aws_sdk_dynamodb::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new(REGION))
+        .credentials_provider(credentials())
+        .retry_config(RetryConfig::disabled())
+        .timeout_config(TimeoutConfig::disabled())
+        .identity_cache(IdentityCache::no_cache())
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
+        .http_client(http_client_fn(move |_, _| connector.clone()))
+        .build();
+    get_item().send_with(&aws_sdk_dynamodb::Client::from_conf(config)).await.expect("an answer");
+    let sdks = kept.request();
+    assert_eq!((own.method(), own.uri(), own.body().bytes()), (sdks.method(), sdks.uri(), sdks.body().bytes()));
+    // What the SDK says of itself besides is of no use to the service.
+    let of_itself = ["amz-sdk-invocation-id", "amz-sdk-request", "x-amz-user-agent"];
+    let differs = ["authorization", "user-agent", "x-amz-date"];
+    for (name, value) in sdks.headers().iter().filter(|(name, _)| !of_itself.contains(name)) {
+        assert!(header(&own, name) == value || differs.contains(&name) && !header(&own, name).is_empty(), "{name}: {value}");
+    }
+}
+
+/// The signature of a request, by AWS's description of version 4 ("Create a signed AWS API request").
+fn signature(request: &HttpRequest, service: &str, signed: &str) -> String {
+    let sha256 = |bytes: &[u8]| base16ct::lower::encode_string(digest::digest(&digest::SHA256, bytes).as_ref());
+    let url = url::Url::parse(request.uri()).expect("a URL");
+    let value = |name: &str| if name == "host" { url.host_str().unwrap_or_default().to_owned() } else { header(request, name) };
+    let headers = signed.split(';').fold(String::new(), |headers, name| headers + name + ":" + &value(name) + "\n");
+    let body = sha256(request.body().bytes().expect("a body"));
+    let canonical = format!("{}\n{}\n\n{headers}\n{signed}\n{body}", request.method(), url.path());
+    let (time, mac) = (header(request, "x-amz-date"), |key: &[u8], text: &str| {
+        hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes()).as_ref().to_vec()
+    });
+    let scope = [&time[..8], REGION, service, "aws4_request"];
+    let key = scope.iter().fold(b"AWS4a secret key".to_vec(), |key, part| mac(&key, part));
+    base16ct::lower::encode_string(&mac(&key, &format!("AWS4-HMAC-SHA256\n{time}\n{}\n{}", scope.join("/"), sha256(canonical.as_bytes()))))
+}
+
+fn assert_signed(request: &HttpRequest, service: &str, names: &[&str]) {
+    let authorization = header(request, "authorization");
+    let part = |name: &str| authorization.split([' ', ',']).find_map(|part| part.strip_prefix(name)).unwrap_or_default();
+    assert!(part("Credential=").ends_with(&format!("/{REGION}/{service}/aws4_request")), "{authorization}");
+    let signed = part("SignedHeaders=");
+    for name in names {
+        assert!(signed.split(';').any(|other| other == *name), "{name} is not signed: {authorization}");
+    }
+    assert_eq!(part("Signature="), signature(request, service, signed));
+}
+
+#[tokio::test]
+async fn calls_are_signed() {
+    let request = sent(Service::DynamoDb, get_item()).await;
+    assert_signed(&request, "dynamodb", &["content-type", "host", "x-amz-date", "x-amz-security-token"]);
+}
+
+#[tokio::test]
+async fn calls_of_ses_are_signed() {
+    let kept = Kept::default();
+    let client = Client::new(Endpoint::new(Service::Ses, &Service::Ses.url(REGION), REGION, credentials()), kept.clone());
+    let mut asked = HttpRequest::new(SdkBody::empty());
+    asked.set_uri("/v2/email/account").expect("a path");
+    client.exchange(asked).await.expect("an answer");
+    let request = kept.request();
+    assert_eq!(request.uri(), "https://email.eu-central-1.amazonaws.com/v2/email/account");
+    assert_signed(&request, "ses", &["host", "x-amz-date", "x-amz-security-token"]);
+}
+
+const REGIONS: [&str; 10] = [
+    "us-east-1",
+    "eu-central-1",
+    "us-gov-west-1",
+    "cn-north-1",
+    "eusc-de-east-1",
+    "us-iso-east-1",
+    "us-isob-east-1",
+    "eu-isoe-west-1",
+    "us-isof-south-1",
+    "ap-southeast-7",
+];
+
+#[tokio::test]
+async fn the_table_is_where_the_sdk_would_look_for_it() {
+    use aws_sdk_dynamodb::config::endpoint::{DefaultResolver, Params, ResolveEndpoint as _};
+    for region in REGIONS {
+        let parameters = Params::builder().region(region).build().expect("parameters");
+        let endpoint = DefaultResolver::new().resolve_endpoint(&parameters).await.expect("an endpoint");
+        assert_eq!(Service::DynamoDb.url(region), endpoint.url(), "{region}");
+        // The partition decides the suffix, for every service alike.
+        assert_eq!(Service::Ses.url(region), endpoint.url().replacen("//dynamodb.", "//email.", 1), "{region}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Known errors as answers: status, body, headers.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use model::limit::Refused;
+use serde_json::{Value, json};
+use strum::{IntoEnumIterator as _, VariantNames as _};
+use wire::problem::Problems;
+
+use crate::known::{KnownError, OWN_CODES};
+
+/// Put among an answer's extensions, for the layer to name the error in a header.
+#[derive(Debug, Clone, Copy)]
+pub struct AnsweredCode(pub &'static str);
+
+/// Put among an answer's extensions, for the layer to write the body.
+#[derive(Debug, Clone)]
+pub struct Answered(pub KnownError);
+
+impl KnownError {
+    /// The error of a request that does not fit the schema of its operation.
+    pub fn schema(problems: &Problems, method: &str, path: &str) -> Self {
+        let mut message = format!("the request {method} {path} does not fit its schema:");
+        for line in problems.lines() {
+            message.push_str("\n  - ");
+            message.push_str(&line);
+        }
+        Self::SchemaError { message }
+    }
+
+    /// Every code of the catalog.
+    pub const CODES: &[&str] = Self::VARIANTS;
+
+    pub fn code(&self) -> &'static str {
+        self.into()
+    }
+
+    /// Every error once, with empty details.
+    pub fn samples() -> impl Iterator<Item = Self> {
+        Self::iter()
+    }
+
+    /// The status of a code of the catalog.
+    pub fn status_of(code: &str) -> Option<StatusCode> {
+        Self::samples().find(|error| error.code() == code).map(|error| error.status())
+    }
+
+    /// Whether SDKs know the code, so that a header may name it.
+    pub fn is_reference_code(code: &str) -> bool {
+        !OWN_CODES.iter().any(|own| own.name() == code)
+    }
+
+    #[rustfmt::skip]
+    pub fn status(&self) -> StatusCode {
+        #[allow(clippy::enum_glob_use)]
+        use KnownError::*;
+        match self {
+            InvalidPublishableClientKey { .. } | InvalidSecretServerKey { .. } | InvalidSuperSecretAdminKey { .. }
+            | PublishableClientKeyRequiredForProject { .. } | ServerAuthenticationRequired(_) | AdminAuthenticationRequired(_) | AccessTypeRequired
+            | UnparsableAdminAccessToken | AdminAccessTokenExpired { .. } | AdminAccessTokenIsNotAdmin | AdminAccessTokenUserNotFound
+            | ExpectedInternalProject | UnparsableAccessToken
+            | AccessTokenExpired { .. } | InvalidProjectForAccessToken { .. } | RefreshTokenNotFoundOrExpired
+            | UserAuthenticationRequired | AnonymousAuthenticationNotAllowed | OverrideKeyNotSupported | TeamPermissionRequired { .. }
+            | TeamPermissionNotFound { .. } => StatusCode::UNAUTHORIZED,
+            // Insufficient permission.
+            InsufficientAccessType { .. } | RestrictedUserNotAllowed { .. } | SignUpRejected { .. } | Forbidden | InternalProjectStays | MagicLinkNotEnabled | BotChallengeNotEnabled
+            | ReauthenticationRequired | UserDeletionNotEnabled | TeamCreationNotEnabled | TeamInvitationRestrictedUserNotAllowed { .. }
+            | TeamInvitationEmailMismatch => StatusCode::FORBIDDEN,
+            ProjectNotFound { .. } | UserNotFound | VerificationCodeNotFound | RouteNotFound | SessionNotFound | ContactChannelNotFound
+            | ProviderAccountNotFound | ApiKeyNotFound | EmailNotFound | EmailTemplateNotFound | EmailThemeNotFound | EmailDraftNotFound
+            | NotificationCategoryNotFound | TeamMembershipNotFound { .. } | ProfileImageNotFound | TeamNotFound { .. } | PermissionNotFound { .. }
+            | WrongPermissionScope { .. } => StatusCode::NOT_FOUND,
+            MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
+            ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } | OauthConnectionAlreadyConnectedToAnotherUser
+            | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed | EmailAlreadyVerified | ContactChannelAlreadyExists
+            | BotChallengeRequired | EmailCapacityBoostAlreadyActive { .. } | LastSignInMethod | TeamMembershipAlreadyExists => StatusCode::CONFLICT,
+            PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+            BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
+            InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+            ServiceUnavailable | OauthProviderTemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::BAD_REQUEST,
+        }
+    }
+
+    /// What the answer's body says of the error itself: `{code, error, details?}`.
+    pub fn body(&self) -> Value {
+        let mut body = serde_json::to_value(self).unwrap_or_else(|_| json!({ "code": self.code() }));
+        body["error"] = Value::String(self.to_string());
+        if body["details"].is_null() || body["details"].as_array().is_some_and(Vec::is_empty) {
+            body.as_object_mut().map(|body| body.remove("details"));
+        }
+        body
+    }
+}
+
+/// Everything but the body, which the layer writes: it knows where the documentation is.
+impl IntoResponse for KnownError {
+    fn into_response(self) -> Response {
+        let mut response = self.status().into_response();
+        let headers = response.headers_mut();
+        if self.status() == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Gatelet"));
+        }
+        if self == Self::ServiceUnavailable {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if let Self::RateLimited(refused) = &self {
+            describe_limit(refused, headers);
+        }
+        response.extensions_mut().insert(AnsweredCode(self.code()));
+        response.extensions_mut().insert(Answered(self));
+        response
+    }
+}
+
+/// `Retry-After` (RFC 9110 §10.2.3), and the fields of draft-ietf-httpapi-ratelimit-headers: which policy, and that nothing is left.
+fn describe_limit(refused: &Refused, headers: &mut HeaderMap) {
+    let Refused { limit, retry_after_seconds, quota, window } = refused;
+    for (name, value) in [
+        (header::RETRY_AFTER, retry_after_seconds.to_string()),
+        (HeaderName::from_static("ratelimit-policy"), format!("\"{limit}\";q={quota};w={window}")),
+        (HeaderName::from_static("ratelimit"), format!("\"{limit}\";r=0;t={retry_after_seconds}")),
+    ] {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_has_details_only_when_there_are_any() {
+        insta::assert_snapshot!(KnownError::UserNotFound.body(), @r#"{"code":"USER_NOT_FOUND","error":"there is no such user"}"#);
+        insta::assert_snapshot!(KnownError::BodyParsingError("x".into()).body(), @r#"{"code":"BODY_PARSING_ERROR","error":"the body cannot be read: x"}"#);
+        let long = KnownError::PasswordTooLong { max_length: 128 };
+        insta::assert_snapshot!(long.body(), @r#"{"code":"PASSWORD_TOO_LONG","details":{"maxLength":128},"error":"the password must have at most 128 characters"}"#);
+    }
+
+    #[test]
+    fn our_own_codes_are_in_the_catalog() {
+        for code in OWN_CODES {
+            assert!(KnownError::CODES.contains(&code.name()), "{code:?}");
+        }
+    }
+}

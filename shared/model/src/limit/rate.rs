@@ -1,0 +1,45 @@
+//! Rates: how many in how long.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+/// How many in how long, written as `60/600`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// At least 1.
+    pub quota: u32,
+    pub(crate) window: NonZeroU32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a number of requests and a number of seconds, as in 60/600")]
+pub struct InvalidRate;
+
+impl Rate {
+    /// `window` is a second at least.
+    pub const fn new(quota: u32, window: u32) -> Self {
+        Self { quota, window: NonZeroU32::MIN.saturating_add(window.saturating_sub(1)) }
+    }
+
+    /// Seconds, at least 1.
+    pub const fn window(self) -> u32 {
+        self.window.get()
+    }
+}
+
+impl FromStr for Rate {
+    type Err = InvalidRate;
+
+    fn from_str(text: &str) -> Result<Self, InvalidRate> {
+        let (quota, window) = text.split_once('/').ok_or(InvalidRate)?;
+        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number > 0).ok_or(InvalidRate);
+        Ok(Self::new(number(quota)?, number(window)?))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.quota, self.window)
+    }
+}

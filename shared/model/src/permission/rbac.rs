@@ -1,0 +1,254 @@
+//! The permissions that a project defines, and who gets which by default.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::permission::definition::{
+    Defaults, Definition, Grant, MAX_DEFINITIONS, Occasion, PermissionDefinition, PermissionId, Scope, System,
+};
+
+/// The permissions of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rbac {
+    definitions: BTreeMap<PermissionId, Definition>,
+    /// The key of the latest definition; none is used twice.
+    last_key: u32,
+    #[serde(default)]
+    defaults: Defaults,
+    /// Whether members of a team invite to it by what they are given by default; otherwise that takes a permission beyond it.
+    #[serde(default = "yes")]
+    pub members_invite: bool,
+}
+
+/// Projects of before the setting are as if it were on.
+fn yes() -> bool {
+    true
+}
+
+/// Why a change of definitions, or a grant, cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("there is no permission {0}")]
+    NotFound(PermissionId),
+    #[error("the permission {id} is one of a {}", actual.name())]
+    OtherScope { id: PermissionId, expected: Scope, actual: Scope },
+    #[error("the contained permission {0} does not exist")]
+    ContainedNotFound(PermissionId),
+    #[error("the permission {0} exists already")]
+    AlreadyExists(PermissionId),
+    #[error("the permission {0} would contain itself")]
+    Cycle(PermissionId),
+    #[error("a project has at most {MAX_DEFINITIONS} permissions of a scope")]
+    TooMany,
+}
+
+impl Default for Rbac {
+    /// `team_admin` may do everything with a team and is given to whoever creates one; `team_member` sees and invites.
+    fn default() -> Self {
+        let set = |description: &str, contains: &[System]| Definition {
+            key: 0,
+            scope: Scope::Team,
+            description: Some(description.to_owned()),
+            contains: contains.iter().map(|system| system.permission()).collect(),
+        };
+        let (admin, member) = (PermissionId("team_admin".to_owned()), PermissionId("team_member".to_owned()));
+        let mut definitions = BTreeMap::new();
+        definitions.insert(admin.clone(), Definition { key: 1, ..set("May do everything with a team", &System::ALL) });
+        let shared = [System::ReadMembers, System::InviteMembers];
+        definitions.insert(member.clone(), Definition { key: 2, ..set("Sees the members of a team and invites", &shared) });
+        let defaults = Defaults { team_creator: BTreeSet::from([admin]), team_member: BTreeSet::from([member]), sign_up: BTreeSet::new() };
+        Self { definitions, last_key: 2, defaults, members_invite: true }
+    }
+}
+
+impl Rbac {
+    /// The definitions of a scope by id, those of the system among them.
+    pub fn list(&self, scope: Scope) -> Vec<PermissionDefinition> {
+        let own = self.definitions.iter().filter(|(_, definition)| definition.scope == scope).map(|(id, definition)| view(id, definition));
+        let system = System::ALL.into_iter().filter(|_| scope == Scope::Team).map(|system| PermissionDefinition {
+            id: system.permission(),
+            description: Some(system.row().1.to_owned()),
+            contained_permission_ids: Vec::new(),
+        });
+        let mut all: Vec<_> = own.chain(system).collect();
+        all.sort_by(|a, b| a.id.cmp(&b.id));
+        all
+    }
+
+    pub fn read(&self, id: &PermissionId, scope: Scope) -> Result<PermissionDefinition, Refused> {
+        self.own(id, scope).map(|definition| view(id, definition))
+    }
+
+    fn own(&self, id: &PermissionId, scope: Scope) -> Result<&Definition, Refused> {
+        match self.definitions.get(id) {
+            Some(definition) if definition.scope == scope => Ok(definition),
+            Some(definition) => Err(Refused::OtherScope { id: id.clone(), expected: scope, actual: definition.scope }),
+            None => Err(Refused::NotFound(id.clone())),
+        }
+    }
+
+    fn scope_of(&self, id: &PermissionId) -> Option<Scope> {
+        if id.is_system() { Some(Scope::Team) } else { self.definitions.get(id).map(|definition| definition.scope) }
+    }
+
+    /// Defines a permission.
+    pub fn create(
+        &mut self,
+        id: &PermissionId,
+        scope: Scope,
+        description: Option<String>,
+        contains: BTreeSet<PermissionId>,
+    ) -> Result<(), Refused> {
+        if id.is_system() || self.definitions.contains_key(id) {
+            return Err(Refused::AlreadyExists(id.clone()));
+        }
+        if self.definitions.values().filter(|definition| definition.scope == scope).count() >= MAX_DEFINITIONS {
+            return Err(Refused::TooMany);
+        }
+        self.check_contained(id, scope, &contains)?;
+        self.last_key += 1;
+        self.definitions.insert(id.clone(), Definition { key: self.last_key, scope, description, contains });
+        Ok(())
+    }
+
+    /// Changes a permission; whoever has it keeps it, also under another id.
+    pub fn update(
+        &mut self,
+        id: &PermissionId,
+        scope: Scope,
+        new_id: Option<&PermissionId>,
+        description: Option<Option<String>>,
+        contains: Option<BTreeSet<PermissionId>>,
+    ) -> Result<(), Refused> {
+        let mut definition = self.own(id, scope)?.clone();
+        if let Some(contains) = contains {
+            self.check_contained(id, scope, &contains)?;
+            definition.contains = contains;
+        }
+        definition.description = description.unwrap_or(definition.description);
+        let new_id = new_id.filter(|new| *new != id);
+        if let Some(new) = new_id.filter(|new| new.is_system() || self.definitions.contains_key(new)) {
+            return Err(Refused::AlreadyExists(new.clone()));
+        }
+        self.definitions.remove(id);
+        if let Some(new) = new_id {
+            self.each_reference(|ids| {
+                if ids.remove(id) {
+                    ids.insert(new.clone());
+                }
+            });
+        }
+        self.definitions.insert(new_id.unwrap_or(id).clone(), definition);
+        Ok(())
+    }
+
+    /// Deletes a permission: nobody has it any more, and nothing contains it.
+    pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refused> {
+        self.own(id, scope)?;
+        self.definitions.remove(id);
+        self.each_reference(|ids| {
+            ids.remove(id);
+        });
+        Ok(())
+    }
+
+    fn each_reference(&mut self, change: impl Fn(&mut BTreeSet<PermissionId>)) {
+        self.definitions.values_mut().for_each(|definition| change(&mut definition.contains));
+        let Defaults { team_creator, team_member, sign_up } = &mut self.defaults;
+        [team_creator, team_member, sign_up].into_iter().for_each(change);
+    }
+
+    fn check_contained(&self, id: &PermissionId, scope: Scope, contains: &BTreeSet<PermissionId>) -> Result<(), Refused> {
+        let missing = contains.iter().find(|contained| *contained != id && self.scope_of(contained) != Some(scope));
+        if let Some(missing) = missing {
+            return Err(Refused::ContainedNotFound(missing.clone()));
+        }
+        if self.closure(contains.iter().cloned()).contains(id) { Err(Refused::Cycle(id.clone())) } else { Ok(()) }
+    }
+
+    /// The permissions with all that they contain.
+    fn closure(&self, ids: impl Iterator<Item = PermissionId>) -> BTreeSet<PermissionId> {
+        let (mut all, mut waiting) = (BTreeSet::new(), ids.collect::<Vec<_>>());
+        while let Some(id) = waiting.pop() {
+            if let Some(definition) = self.definitions.get(&id).filter(|_| !all.contains(&id)) {
+                waiting.extend(definition.contains.iter().cloned());
+            }
+            all.insert(id);
+        }
+        all
+    }
+
+    /// What is given on an occasion.
+    pub fn defaults(&self, occasion: Occasion) -> &BTreeSet<PermissionId> {
+        match occasion {
+            Occasion::TeamCreator => &self.defaults.team_creator,
+            Occasion::TeamMember => &self.defaults.team_member,
+            Occasion::SignUp => &self.defaults.sign_up,
+        }
+    }
+
+    /// Sets what is given on an occasion.
+    pub fn set_defaults(&mut self, occasion: Occasion, ids: BTreeSet<PermissionId>) -> Result<(), Refused> {
+        for id in &ids {
+            self.grant(id, occasion.scope())?;
+        }
+        match occasion {
+            Occasion::TeamCreator => self.defaults.team_creator = ids,
+            Occasion::TeamMember => self.defaults.team_member = ids,
+            Occasion::SignUp => self.defaults.sign_up = ids,
+        }
+        Ok(())
+    }
+
+    /// The grants of an occasion.
+    pub fn default_grants(&self, occasion: Occasion) -> BTreeSet<Grant> {
+        self.defaults(occasion).iter().filter_map(|id| self.grant(id, occasion.scope()).ok()).collect()
+    }
+
+    /// What gives a permission to somebody.
+    pub fn grant(&self, id: &PermissionId, scope: Scope) -> Result<Grant, Refused> {
+        match (id.is_system(), scope) {
+            (true, Scope::Team) => Ok(Grant(id.0.clone())),
+            (true, Scope::Project) => Err(Refused::OtherScope { id: id.clone(), expected: scope, actual: Scope::Team }),
+            (false, _) => self.own(id, scope).map(|definition| Grant(definition.key.to_string())),
+        }
+    }
+
+    /// The permissions of these grants; with all that they contain if `recursive`. What the project keeps from members is none of them.
+    pub fn granted(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
+        let mut granted = self.of_grants(grants, scope, recursive);
+        if !self.members_invite && scope == Scope::Team {
+            let beyond_defaults = grants.difference(&self.default_grants(Occasion::TeamMember)).cloned().collect();
+            let invite = System::InviteMembers.permission();
+            if !self.of_grants(&beyond_defaults, scope, true).contains(&invite) {
+                granted.remove(&invite);
+            }
+        }
+        granted
+    }
+
+    fn of_grants(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
+        let system =
+            System::ALL.into_iter().map(System::permission).filter(|id| scope == Scope::Team && grants.contains(&Grant(id.0.clone())));
+        let defined = self
+            .definitions
+            .iter()
+            .filter(|(_, definition)| definition.scope == scope && grants.contains(&Grant(definition.key.to_string())));
+        let direct = system.chain(defined.map(|(id, _)| id.clone()));
+        if recursive { self.closure(direct) } else { direct.collect() }
+    }
+
+    /// Whether these grants of a member allow what the system asks for.
+    pub fn allows(&self, grants: &BTreeSet<Grant>, system: System) -> bool {
+        self.granted(grants, Scope::Team, true).contains(&system.permission())
+    }
+}
+
+fn view(id: &PermissionId, definition: &Definition) -> PermissionDefinition {
+    PermissionDefinition {
+        id: id.clone(),
+        description: definition.description.clone(),
+        contained_permission_ids: definition.contains.iter().cloned().collect(),
+    }
+}
