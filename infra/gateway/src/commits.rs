@@ -5,9 +5,9 @@
 //! once; then the log is flushed here, which makes it safe from the end of the machine. Commits stand in the log in their order, and what
 //! follows a torn one is not read: a write is never durable without those before it.
 //!
-//! No crate: what matters, that a flush begins after the commits that it covers, is one lock of tokio and two counters. Measured on an SSD
-//! (ext4, debug build): 64 writers put 1,800 to 2,300 items a second, and 480 to 830 where each flushes by itself
-//! (`cargo bench -p tests --bench flushes`).
+//! No crate: what matters, that a flush begins after the commits that it covers, is one lock of tokio and two counters. Measured on a
+//! virtual disk (ext4, debug build): 64 writers put 1,800 to 4,300 items a second, and 480 to 1,500 where each flushes by itself
+//! (`cargo bench -p tests --bench flushes --profile dev`).
 
 use std::fs::File;
 use std::io;

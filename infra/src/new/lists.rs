@@ -6,9 +6,8 @@ use anyhow::Context as _;
 pub(super) fn with_module(source: &str, declaration: &str) -> String {
     let mut lines: Vec<&str> = source.lines().collect();
     let name = module(declaration);
-    let declared = |line: &&str| module(line).is_some();
-    let after = lines.iter().position(|line| module(line) > name && declared(line));
-    match after.or_else(|| lines.iter().rposition(declared).map(|last| last + 1)) {
+    let after = lines.iter().position(|line| module(line) > name);
+    match after.or_else(|| lines.iter().rposition(|line| module(line).is_some()).map(|last| last + 1)) {
         Some(place) => lines.insert(place, declaration),
         None => {
             let place = lines.iter().position(|line| !line.starts_with("//!") && !line.is_empty()).unwrap_or(lines.len());

@@ -91,3 +91,19 @@ fn an_operation_without_parameters_reads_nothing_of_the_request() {
     assert!(operation.contains(".content()") && !operation.contains("Access<"), "{operation}");
     assert!(!event.contains("x-service-"), "{event}");
 }
+
+#[test]
+fn whatever_a_new_operation_imports_it_uses() {
+    for (area, path) in [("users", "/api/v1/notes"), ("users", "/api/v1/notes/{note_id}"), ("content", "/api/v1/notes")] {
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE"].into_iter().filter(|method| area != "content" || *method == "GET") {
+            for source in texts([area, "sample-note", method, path]) {
+                let imported = source.lines().filter_map(|line| line.strip_prefix("use ")?.strip_suffix(';')?.rsplit("::").next());
+                for name in imported.flat_map(|names| names.trim_matches(['{', '}']).split(", ")) {
+                    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+                    let uses = source.split(|letter| !is_name(letter)).filter(|word| *word == name).count();
+                    assert!(uses > 1, "{method} {path} imports {name} for nothing:\n{source}");
+                }
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@
 //! | `messages` | an email by the order of its arrival, with what a list shows of it |
 //! | `bodies` | its text and HTML, apart, so that a list reads little |
 //!
-//! There is no log of our own: `SQLite` takes 9,000 to 12,000 emails a second, one commit each (debug build;
+//! There is no log of our own: `SQLite` takes 9,000 to 15,000 emails a second, one commit each (debug build;
 //! `cargo test -p gateway --lib -- --ignored --nocapture measured`).
 //!
 //! A commit is in the write-ahead log, and so safe from the end of this process; nothing waits for the disk, as a machine that loses its
