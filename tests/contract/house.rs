@@ -113,7 +113,10 @@ impl Reader<'_> {
                     let goes_on =
                         matches!(rest, [TokenTree::Punct(a), TokenTree::Punct(b), ..] if a.as_char() == ':' && b.as_char() == ':');
                     if !goes_on {
-                        self.note(&path);
+                        // `pub(crate)` leads nowhere.
+                        if path.len() > 1 {
+                            self.note(&path);
+                        }
                         return at;
                     }
                     at += 2;
