@@ -89,7 +89,7 @@ def checks(long):
         Check("sdk", "tests/sdk/run", after=["build", "node packages"], cores=0.5),
         Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"], cores=0.5),
         Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "node packages", "chromium"], cores=0.5),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "python tools", "node packages", "chromium"], cores=0.5),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
         Check("packaging", "tests/packaging/run", after=["build", "node packages"], cores=0.5),
         Check("ses", "tests/ses/run", after=["build"], cores=0.5),
