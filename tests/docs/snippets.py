@@ -139,7 +139,7 @@ def npm_install(newcomer, block):
 def main():
     readme, guide = blocks("README.md"), blocks("docs/getting-started.md")
     audit, emails = blocks("docs/operations/audit-log.md"), blocks("docs/emails.md")
-    # Figures, which `tests/bench/run` and the benchmarks print.
+    # Figures, which `tests/benches/run` and the benchmarks print.
     figures = blocks("docs/operations/figures.md")
     for name in sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")):
         if name not in {block.file for block in [*guide, *audit, *emails, *figures]} and name not in guides.PAGES:

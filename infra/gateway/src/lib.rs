@@ -18,5 +18,6 @@ mod loopback;
 mod page_key;
 pub mod pages;
 mod saved_keys;
+mod say;
 mod server;
 pub mod service;

@@ -10,7 +10,7 @@ use wire::environment::{Error, required};
 
 use crate::client::Store;
 use crate::item::Items;
-use crate::retry::Patient;
+use crate::retry::Retrying;
 
 impl Store {
     /// The table that the environment names.
@@ -25,7 +25,7 @@ impl Store {
 
     /// A table at an endpoint. What its connector does not get done is tried again ([`crate::retry`]).
     pub fn at(endpoint: Endpoint, http: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
-        let client = Client::new(endpoint, Patient::new(http, entropy.clone()));
+        let client = Client::new(endpoint, Retrying::new(http, entropy.clone()));
         Self { client, table: table.to_owned(), entropy, known: Arc::new(Items::default()) }
     }
 }

@@ -1,7 +1,7 @@
 //! The table: one DynamoDB table for everything, read by key and written by condition.
 //!
-//! An item has its key (`pk`, `sk`), the entity as a map (`d`), and beside it what conditions, indexes and the TTL need. One file per
-//! entity knows its keys and its access patterns; this one knows how to read, to write all or nothing, and what failures mean.
+//! An item has its key (`pk`, `sk`), the entity as a map (`d`), and beside it what conditions, indexes and the TTL need. The folder or
+//! file of an entity knows its keys and access patterns; [`client`] reads, and writes all or nothing; [`error`] says what failures mean.
 //! Reads are strongly consistent: whoever signed up is known to the next request.
 
 pub mod bot_challenge;
@@ -18,7 +18,6 @@ pub mod keys;
 pub mod label;
 pub mod limit;
 pub mod link;
-
 pub mod outbox;
 pub mod profile_image;
 pub mod project;

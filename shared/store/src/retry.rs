@@ -72,25 +72,25 @@ impl<'a> Waits<'a> {
 
 /// A connector that tries again.
 #[derive(Clone)]
-pub struct Patient {
+pub struct Retrying {
     inner: SharedHttpConnector,
     entropy: Entropy,
 }
 
-impl std::fmt::Debug for Patient {
+impl std::fmt::Debug for Retrying {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Patient")
+        f.write_str("Retrying")
     }
 }
 
-impl HttpConnector for Patient {
+impl HttpConnector for Retrying {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let connector = self.clone();
         HttpConnectorFuture::new(async move { connector.call_until(request).await })
     }
 }
 
-impl Patient {
+impl Retrying {
     pub fn new(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
         Self { inner: SharedHttpConnector::new(inner), entropy }
     }

@@ -13,6 +13,7 @@ use store::trail::list::TrailListing;
 use wire::id::ProjectId;
 
 use super::tools::Tools;
+use crate::say::say;
 
 /// How many entries are read at once.
 const PAGE: usize = 500;
@@ -97,20 +98,20 @@ async fn verify(tools: &Tools, projects: &[ProjectId], expected: Option<&Expecte
     let mut wrong = 0;
     for project in projects {
         ensure!(tools.store.project(project).await?.is_some(), "there is no project {project}");
-        println!("project {project}");
+        say!("project {project}");
         let mut is_wrong = false;
         let report = |day: DayReport| {
             is_wrong |= day.problem.is_some();
-            println!("{}", line(&day));
+            say!("{}", line(&day));
         };
         let report = tools.store.check_trail(project, &keys, expected.cloned(), tools.clock.now(), report).await?;
         if let Some(problem) = &report.problem {
             is_wrong = true;
-            println!("  {problem}");
+            say!("  {problem}");
         }
         match &report.last {
-            Some((number, digest)) => println!("  last link: {number}:{digest}"),
-            None => println!("  no links"),
+            Some((number, digest)) => say!("  last link: {number}:{digest}"),
+            None => say!("  no links"),
         }
         wrong += usize::from(is_wrong);
     }

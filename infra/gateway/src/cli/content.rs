@@ -6,6 +6,7 @@ use clap::Subcommand;
 
 use super::tools::{Target, Tools};
 use crate::content;
+use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -27,7 +28,7 @@ impl Command {
         let tools = Tools::open(target).await?;
         tools.store.publish(&content).await?;
         let place = site_url.map_or_else(|| "wherever the site is served".to_owned(), |url| format!("at {url}"));
-        println!("Published {} apps and {} posts {place}", content.apps.len(), content.blog_posts.len());
+        say!("Published {} apps and {} posts {place}", content.apps.len(), content.blog_posts.len());
         Ok(())
     }
 }

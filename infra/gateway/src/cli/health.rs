@@ -8,6 +8,8 @@ use net::tls;
 use reqwest::{Client, redirect};
 use settings::base_url;
 
+use crate::say::say;
+
 /// A gateway that takes longer is in trouble.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -26,7 +28,7 @@ impl Options {
         let client = client.redirect(redirect::Policy::none()).no_proxy().timeout(PATIENCE).build()?;
         let answer = client.get(&url).send().await.with_context(|| format!("{url} does not answer"))?;
         ensure!(answer.status().is_success(), "{url} answers {}", answer.status());
-        println!("{url} answers");
+        say!("{url} answers");
         Ok(())
     }
 }

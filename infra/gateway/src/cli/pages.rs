@@ -7,12 +7,13 @@ use anyhow::{Context as _, bail};
 use crate::data::Data;
 use crate::page_key::PageKey;
 use crate::saved_keys::Saved;
+use crate::say::say;
 
 pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
     let data = Data::existing(folder)?;
     let Some(holder) = Data::holder(folder) else { bail!("no gateway serves {} now: start it", folder.display()) };
     let Some(url) = &holder.pages else { bail!("{holder} shows no pages at localhost: see --no-pages, --trusted-proxy and --listen") };
     let key = PageKey::saved(&Saved::read(Some(&data.keys_file()))).context("keys.env has no page key: start the gateway again")?;
-    println!("{}", key.link(url));
+    say!("{}", key.link(url));
     Ok(())
 }

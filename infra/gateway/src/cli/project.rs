@@ -20,6 +20,7 @@ use wire::problem::Problems;
 use super::tools::Tools;
 use crate::keys::{Keys, Role, closed_internal};
 use crate::saved_keys::Saved;
+use crate::say::say;
 
 /// How long the command deletes what a project had; a worker goes on where it ends.
 const PURGE: Duration = Duration::from_secs(60);
@@ -137,19 +138,19 @@ async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Res
     }
     let purge = tools.store.purge_project(&project.id, project.created_at, now, Instant::now() + PURGE).await?;
     let rest = if purge == Purge::Unfinished { "; a worker deletes the rest of what it had" } else { "" };
-    println!("deleted {}{rest}", project.id);
+    say!("deleted {}{rest}", project.id);
     Ok(())
 }
 
 async fn list(tools: &Tools) -> anyhow::Result<()> {
     for line in tools.store.projects().await? {
-        println!("{}  {}", line.id, line.display_name);
+        say!("{}  {}", line.id, line.display_name);
     }
     Ok(())
 }
 
 fn show(project: &Project) -> anyhow::Result<()> {
-    println!("{}", serde_json::to_string_pretty(&AdminProject::of(project, true))?);
+    say!("{}", serde_json::to_string_pretty(&AdminProject::of(project, true))?);
     Ok(())
 }
 

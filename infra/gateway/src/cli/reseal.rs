@@ -12,6 +12,7 @@ use store::reseal::Resealed;
 
 use super::tools::Tools;
 use super::transfer::bar;
+use crate::say::say;
 
 /// How many items are looked at at once.
 const PARALLEL: usize = 32;
@@ -35,8 +36,8 @@ pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
         }
     }
     bar.finish_and_clear();
-    println!("Sealed anew: {}; sealed with the current secret already: {}", sealed.anew, sealed.current);
-    println!("Links of trails authenticated anew: {}; with the current secret already: {}", links.anew, links.current);
+    say!("Sealed anew: {}; sealed with the current secret already: {}", sealed.anew, sealed.current);
+    say!("Links of trails authenticated anew: {}; with the current secret already: {}", links.anew, links.current);
     let first = |lost: &[String]| lost.first().cloned().unwrap_or_default();
     let (count, of) = (sealed.lost.len(), first(&sealed.lost));
     ensure!(count == 0, "{count} sealed values open with neither secret, as that of {of}; they were left as they are");

@@ -32,6 +32,7 @@ use crate::loopback::is_loopback_host;
 use crate::page_key::PageKey;
 use crate::pages::Private;
 use crate::saved_keys::Saved;
+use crate::say::say;
 use crate::server::{Connections, Network, Proxies, Server};
 use crate::service::{Parts, Service};
 
@@ -273,12 +274,12 @@ fn site_url(listen: &str) -> anyhow::Result<String> {
 }
 
 fn print_line(label: &str, value: &str) {
-    println!("  {label:<15}  {value}");
+    say!("  {label:<15}  {value}");
 }
 
 fn print_start(settings: &Settings, start_page: Option<&str>, keys: &Keys, internal: &Keys, saved: Option<&Data>) {
     let (url, line) = (&settings.api_url, print_line);
-    println!("Gatelet answers at {url}");
+    say!("Gatelet answers at {url}");
     if let Some(link) = start_page {
         line("Start page", link);
     }
@@ -317,7 +318,7 @@ async fn serve(
     }
     let server = tokio::spawn(api.run(stopped));
     signal.await;
-    println!("Stopping: running requests finish");
+    say!("Stopping: running requests finish");
     stop.send_replace(true);
     // A client that keeps its request open does not keep the gateway: the data is safe at every moment.
     let finished = async { (server.await, worker.await, trail.await) };

@@ -23,6 +23,7 @@ use super::tools::Target;
 use crate::aws::Aws;
 use crate::data::{Data, private, private_folder, write_private};
 use crate::engine::Engine;
+use crate::say::say;
 
 /// How many items are written at once.
 const PARALLEL: usize = 32;
@@ -108,7 +109,7 @@ impl Export {
         state.sha256 = Some(sha256);
         state.save(folder)?;
         bar.finish_and_clear();
-        println!("Exported {items} items to {}; the deployment secret is not among them", folder.display());
+        say!("Exported {items} items to {}; the deployment secret is not among them", folder.display());
         Ok(())
     }
 }
@@ -161,7 +162,7 @@ impl Tally {
             );
         }
         ensure!(written + identical == items, "{} of {items} items are there", written + identical);
-        println!("Imported {items} items: {written} written, {identical} were there already");
+        say!("Imported {items} items: {written} written, {identical} were there already");
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ use store::user::account::Outcome;
 use wire::id::ProjectId;
 
 use super::tools::Tools;
+use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -56,9 +57,9 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
         Outcome::EmailTaken(_) => bail!("somebody signs in with {email} at {id} already"),
         Outcome::AccountTaken(_) | Outcome::Changed => bail!("the project changed at the same time: try again"),
     }
-    println!("created {} ({email}) at {id}", user.id);
+    say!("created {} ({email}) at {id}", user.id);
     if !is_read {
-        println!("password: {text}");
+        say!("password: {text}");
     }
     Ok(())
 }

@@ -213,3 +213,15 @@ async fn a_mail_that_was_waiting_is_sent_after_a_kill() {
     }
     panic!("mails were lost");
 }
+
+#[tokio::test]
+async fn who_reads_no_more_of_what_it_prints_does_not_end_it() {
+    let folder = Folder::new("closed-output");
+    let mut gateway = Gateway::start(&folder.data());
+    gateway.close_output();
+    assert_eq!(gateway.get("/health").await.status(), 200);
+    // It prints that it stops.
+    gateway.signal("TERM");
+    let (status, stderr) = gateway.wait();
+    assert!(status.success() && !stderr.contains("panicked"), "{status}: {stderr}");
+}

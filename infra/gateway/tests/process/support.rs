@@ -224,6 +224,13 @@ impl Gateway {
         line
     }
 
+    /// Ends a pipe as `| head` does: it reads no more of what the process prints.
+    pub(crate) fn close_output(&mut self) {
+        let mut nobody = Command::new("true").stdout(Stdio::piped()).spawn().unwrap();
+        self.stdout = BufReader::new(nobody.stdout.take().unwrap());
+        nobody.wait().unwrap();
+    }
+
     /// Waits until a worker comes to the place that `GATELET_STOP_AT` names, and sends SIGKILL there.
     pub(crate) async fn killed_where_it_stops(mut self, place: &str) {
         let mut stderr = BufReader::new(self.child.stderr.take().unwrap());

@@ -1,6 +1,6 @@
 """Measures the way of mails through the release gateway, data on disk, into its inbox: one mail, and one to all of ten thousand users.
 
-    cargo build --profile gateway --package gateway && python3 tests/bench/mails.py target/gateway/gateway [recipients]
+    cargo build --profile gateway --package gateway && python3 tests/benches/mails.py target/gateway/gateway [recipients]
 
 Only 127.0.0.1 is asked. Ends what it starts.
 """

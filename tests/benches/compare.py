@@ -1,6 +1,6 @@
 """Asks two gateways the same, in turns, and prints what the second answers in the time that the first takes.
 
-    python3 tests/bench/compare.py ONE OTHER [TURNS]
+    python3 tests/benches/compare.py ONE OTHER [TURNS]
 
 Both serve all the time, and one is asked at a time; the medians of the ratios of neighbouring turns do not feel how the machine's speed drifts.
 """

@@ -1,6 +1,6 @@
 """Asks a release gateway over HTTP to reset the passwords of all kinds of accounts and of nobody, in turns: the medians may differ by three percent.
 
-    cargo build --profile gateway -p gateway && python3 tests/bench/reset.py target/gateway/gateway
+    cargo build --profile gateway -p gateway && python3 tests/benches/reset.py target/gateway/gateway
 """
 
 import http.client
