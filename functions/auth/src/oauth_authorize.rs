@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use errors::{Error, ErrorCode, KeySlip, KnownError};
 use flows::App;
 use flows::bot_challenge::{Admitted, Check, Presented};
+use flows::context::Scope;
 use flows::current_user::{self, CurrentUser, token_error};
 use flows::limits::{self, Counting};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -117,7 +118,7 @@ pub async fn handle(
     }
     let current = current.filter(|current| query.purpose() == Purpose::Link || current.row.user.is_anonymous);
     let admitted = admit(&app, &project, &caller, &query).await?;
-    begin(&app, &project, provider, query, current.as_ref(), admitted).await
+    begin(Scope { app: &app, project: &project, place: &caller.place }, provider, query, current.as_ref(), admitted).await
 }
 
 /// Whoever links an account is signed in already.
@@ -159,7 +160,7 @@ async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Opt
     };
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
     let wrong_key = || KnownError::InvalidPublishableClientKey { project_id: id.to_string(), slip: KeySlip::None };
-    prove_client(app, &project, caller, secret.is_some(), key.as_ref(), wrong_key).await?;
+    prove_client(Scope { app, project: &project, place: &caller.place }, secret.is_some(), key.as_ref(), wrong_key).await?;
     counting.settle(early, &items).await?;
     Ok((project, items))
 }
@@ -182,8 +183,7 @@ fn current_user(app: &App, project: &Project, claims: &Claims, items: &Items) ->
 
 /// Stores what the callback needs, and makes the URL of the provider.
 async fn begin(
-    app: &App,
-    project: &Project,
+    Scope { app, project, .. }: Scope<'_>,
     provider: &OAuthProvider,
     query: AuthorizeQuery,
     current: Option<&CurrentUser>,

@@ -13,6 +13,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
+use flows::context::Scope;
 use flows::{App, limits};
 use model::limit::{Limit, Rule};
 use model::project::redirect::RedirectUrl;
@@ -162,7 +163,7 @@ impl Grant {
                     None => limits::unknown_token(app, &project.id, &caller.place).await?,
                 }
                 let user = code::user_of(&redemption.code).and_then(|user| items.take(&user_key(&project.id, user)));
-                redemption.redeem(app, project, stored, user.map(UserRow::of).transpose()?, &caller.place).await
+                redemption.redeem(Scope { app, project, place: &caller.place }, stored, user.map(UserRow::of).transpose()?).await
             }
         }
     }
@@ -192,7 +193,7 @@ pub async fn handle(
         return Err(invalid().into());
     };
     let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
-    prove_client(&app, &project, &caller, secret.is_some(), key.as_ref(), invalid).await?;
+    prove_client(Scope { app: &app, project: &project, place: &caller.place }, secret.is_some(), key.as_ref(), invalid).await?;
     // What is proved here is the client, whatever the headers prove.
     record::by(&project, trail::Access::Client, Actor::Anonymous, None);
     Ok(grant.exchange(&app, &project, items, &caller).await?)

@@ -27,6 +27,14 @@ pub struct Context {
     pub prefetched: Store,
 }
 
+/// For whom something is done: what an operation without an access has in place of a [`Context`].
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    pub app: &'a App,
+    pub project: &'a Project,
+    pub place: &'a Place,
+}
+
 /// How often a request looks again when somebody else changes the same thing. What changes more often is under attack, not in use.
 pub const ROUNDS: u32 = 5;
 

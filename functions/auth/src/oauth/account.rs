@@ -4,6 +4,7 @@
 use errors::{Error, KnownError};
 use flows::App;
 use flows::accounts::admit;
+use flows::context::Scope;
 use flows::email::code::account_claimed;
 use flows::email::notice;
 use flows::teams::welcome;
@@ -33,34 +34,30 @@ use wire::id::UserId;
 const ROUNDS: u32 = 4;
 
 struct Flow<'a> {
-    app: &'a App,
-    project: &'a Project,
+    scope: Scope<'a>,
     authorization: &'a Authorization,
     tokens: ProviderTokens,
     account: ProviderAccount,
     profile: &'a Profile,
-    place: &'a Place,
 }
 
 /// The code for the user of an account.
 pub(super) async fn resolve(
-    app: &App,
-    project: &Project,
+    scope: Scope<'_>,
     authorization: &Authorization,
     tokens: &Tokens,
     profile: &Profile,
-    place: &Place,
 ) -> Result<SecretString, Error> {
     let account = ProviderAccount {
-        id: app.entropy.uuid().into(),
+        id: scope.app.entropy.uuid().into(),
         provider_id: authorization.provider_id.clone(),
         account_id: profile.account_id.clone(),
         email: profile.email.clone(),
         allow_sign_in: true,
         allow_connected_accounts: true,
     };
-    let tokens = seal(app, project, authorization, &account, tokens)?;
-    let flow = Flow { app, project, authorization, tokens, account, profile, place };
+    let tokens = seal(scope.app, scope.project, authorization, &account, tokens)?;
+    let flow = Flow { scope, authorization, tokens, account, profile };
     optimistic!(ROUNDS, |_| { flow.attempt().await })
 }
 
@@ -109,7 +106,7 @@ impl Flow<'_> {
     async fn attempt(&self) -> Result<SecretString, Error> {
         let known = self.read().await?;
         let decision = self.decide(&known)?;
-        let project = &self.project.id;
+        let project = &self.scope.project.id;
         match decision {
             Decision::SignIn(user) => {
                 // Whoever links has proved who it is by its token; the account need not.
@@ -123,7 +120,7 @@ impl Flow<'_> {
                 let (code, mut writes) = self.code(Holder { user_id: user, epoch }, false)?;
                 writes.extend(checks);
                 // The sign-in is told when the code is redeemed.
-                self.app.store.transact_unrecorded(writes).await?;
+                self.scope.app.store.transact_unrecorded(writes).await?;
                 Ok(code)
             }
             Decision::Attach(user) if self.authorization.purpose == Purpose::Link => self.pending(user, PendingChange::Link).await,
@@ -139,11 +136,11 @@ impl Flow<'_> {
                 self.attach(user_id, epoch).await
             }
             Decision::SignUp { email_signs_in } => {
-                let user = User::new(&self.app.entropy, self.app.clock.now());
+                let user = User::new(&self.scope.app.entropy, self.scope.app.clock.now());
                 let mut user = self.signed_up(user, email_signs_in)?;
                 let (code, mut writes) = self.code(Holder::from(&user), true)?;
-                writes.extend(welcome(self.app, self.project, &mut user)?);
-                self.app.store.create_account(project, &user, writes).await?.done()?;
+                writes.extend(welcome(self.scope.app, self.scope.project, &mut user)?);
+                self.scope.app.store.create_account(project, &user, writes).await?.done()?;
                 Ok(code)
             }
         }
@@ -151,8 +148,8 @@ impl Flow<'_> {
 
     /// Links the account to the user who has its verified address, in the epoch in which it was found so.
     async fn attach(&self, user_id: UserId, epoch: u64) -> Result<SecretString, Error> {
-        let project = &self.project.id;
-        let row = self.app.store.user(project, user_id).await?.filter(|row| row.user.credential_epoch == epoch);
+        let project = &self.scope.project.id;
+        let row = self.scope.app.store.user(project, user_id).await?.filter(|row| row.user.credential_epoch == epoch);
         let Some(row) = row else { return Err(Error::conflict()) };
         let mut user = row.user.clone();
         if user.add_account(self.account.clone()).is_err() {
@@ -161,32 +158,32 @@ impl Flow<'_> {
         let (code, mut writes) = self.code(Holder { user_id, epoch }, false)?;
         // Whoever is merged by an address has it still.
         writes.extend(self.profile.email.as_ref().map(|email| user::has_verified_email(project, email, user_id)));
-        writes.extend(notice::of_change(self.app, self.project, Some(self.place), &row.user, &mut user)?);
-        self.app.store.change_account(project, &row, &user, writes).await?.done()?;
+        writes.extend(notice::of_change(self.scope.app, self.scope.project, Some(self.scope.place), &row.user, &mut user)?);
+        self.scope.app.store.change_account(project, &row, &user, writes).await?.done()?;
         Ok(code)
     }
 
     /// Gives the account of an address that nobody had proved to whoever proves it by the provider.
     async fn take_over(&self, user: UserId) -> Result<SecretString, Error> {
-        let project = &self.project.id;
-        let row = self.app.store.user(project, user).await?;
+        let project = &self.scope.project.id;
+        let row = self.scope.app.store.user(project, user).await?;
         let (Some(row), Some(email)) = (row, &self.profile.email) else { return Err(Error::conflict()) };
         let mut user = row.user.clone();
         // Who began the flow may be another than who came back from the provider, so nobody counts as the account's creator here.
-        if user.prove(email, Prover::Stranger, self.app.entropy.uuid().into()) != Some(Proof::First) {
+        if user.prove(email, Prover::Stranger, self.scope.app.entropy.uuid().into()) != Some(Proof::First) {
             return Err(Error::conflict());
         }
         user.provider_accounts.push(self.account.clone());
         let (code, mut writes) = self.code(Holder::from(&user), false)?;
-        writes.extend(account_claimed(self.app, project, &user, self.app.clock.now())?);
-        self.app.store.change_account(project, &row, &user, writes).await?.done()?;
+        writes.extend(account_claimed(self.scope.app, project, &user, self.scope.app.clock.now())?);
+        self.scope.app.store.change_account(project, &row, &user, writes).await?.done()?;
         Ok(code)
     }
 
     /// A user who signs up with the account, if the project's rules let it.
     fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
         let account = Signing { profile: self.profile, account: &self.account, email_signs_in };
-        sign_up(self.app, self.project, user, &account, self.place)
+        sign_up(self.scope.app, self.scope.project, user, &account, self.scope.place)
     }
 
     /// A code that changes its user when it is redeemed; see [`Pending`].
@@ -197,25 +194,26 @@ impl Flow<'_> {
         let holder = Holder { user_id: user, epoch: self.authorization.epoch };
         let (code, create) = self.code_with(holder, is_new_user, Some(pending))?;
         let writes = [create].into_iter().chain(self.still_of(user)).collect();
-        self.app.store.transact_unrecorded(writes).await?;
+        self.scope.app.store.transact_unrecorded(writes).await?;
         Ok(code)
     }
 
     /// Conditions that fail the transaction if the credentials of the user have changed since the flow began, or its session has ended.
     fn still_of(&self, user: UserId) -> Vec<Write> {
-        let session = self.authorization.begun_in.map(|session| session::lives(self.project, user, session, self.app.clock.now()));
-        [user::at_epoch(&self.project.id, user, self.authorization.epoch)].into_iter().chain(session).collect()
+        let session =
+            self.authorization.begun_in.map(|session| session::lives(self.scope.project, user, session, self.scope.app.clock.now()));
+        [user::at_epoch(&self.scope.project.id, user, self.authorization.epoch)].into_iter().chain(session).collect()
     }
 
     async fn read(&self) -> Result<Known, Error> {
-        let project = &self.project.id;
+        let project = &self.scope.project.id;
         let account_key = account_claim_key(project, &self.account);
         let email_key = self.profile.email.as_ref().map(|email| email_claim_key(project, email));
         let user_key = self.authorization.user_id.map(|user| user_key(project, user));
         let begun = self.authorization.user_id.zip(self.authorization.begun_in);
         let session_key = begun.map(|(user, session)| session_key(project, user, session));
         let keys = [Some(&account_key), email_key.as_ref(), user_key.as_ref(), session_key.as_ref()];
-        let mut items = self.app.store.get_many(keys.into_iter().flatten().cloned()).await?;
+        let mut items = self.scope.app.store.get_many(keys.into_iter().flatten().cloned()).await?;
         Ok(Known {
             account_owner: items.entity(&account_key)?,
             email_owner: email_key.map(|key| items.entity(&key)).transpose()?.flatten(),
@@ -228,7 +226,7 @@ impl Flow<'_> {
         let purpose = self.authorization.purpose;
         // Who is no longer anonymous has signed up elsewhere meanwhile, and this flow is then one of its own.
         // Nor does a flow outlive what it began with.
-        let (settings, now) = (&self.project.config.sessions, self.app.clock.now());
+        let (settings, now) = (&self.scope.project.config.sessions, self.scope.app.clock.now());
         let lives = |row: &UserRow| known.flow_session.as_ref().is_some_and(|session| session.is_live(&row.user, settings, now));
         let began =
             |row: &&UserRow| row.user.credential_epoch == self.authorization.epoch && (self.authorization.begun_in.is_none() || lives(row));
@@ -242,8 +240,8 @@ impl Flow<'_> {
             account_owner: known.account_owner.map(|claim| (claim.user_id, claim.signs_in)),
             email: self.profile.email.as_ref().map(|email| (email, self.profile.email_verified)),
             email_owner: known.email_owner.as_ref().map(|claim| (claim.user_id, claim.is_verified)),
-            strategy: self.project.config.oauth_account_merge_strategy,
-            sign_up_enabled: self.project.config.sign_up_enabled,
+            strategy: self.scope.project.config.oauth_account_merge_strategy,
+            sign_up_enabled: self.scope.project.config.sign_up_enabled,
         };
         situation.decide().map_err(|refusal| refused(refusal, self.profile.email.as_ref()).into())
     }
@@ -251,11 +249,11 @@ impl Flow<'_> {
     /// A new code for the user, and what is written with it.
     fn code(&self, user: Holder, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
         let (code, create) = self.code_with(user, is_new_user, None)?;
-        Ok((code, vec![create, authorization::keep_tokens(&self.project.id, user.user_id, &self.account, &self.tokens)?]))
+        Ok((code, vec![create, authorization::keep_tokens(&self.scope.project.id, user.user_id, &self.account, &self.tokens)?]))
     }
 
     fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
-        let code = crate::oauth::code::new(self.app, user.user_id);
+        let code = crate::oauth::code::new(self.scope.app, user.user_id);
         // The code of somebody else than the flow's user stands for a sign-in, which is of no session.
         let is_of_flow = self.authorization.purpose == Purpose::Link || pending.is_some();
         let stored = AuthorizationCode {
@@ -266,11 +264,11 @@ impl Flow<'_> {
             code_challenge: self.authorization.code_challenge.clone(),
             after_callback_redirect_url: self.authorization.after_callback_redirect_url.clone(),
             is_new_user,
-            expires_at: after(self.app.clock.now(), CODE_LIFE),
+            expires_at: after(self.scope.app.clock.now(), CODE_LIFE),
             pending,
             session_id: None,
         };
-        let create = authorization::create_code(&self.project.id, &code, &stored)?;
+        let create = authorization::create_code(&self.scope.project.id, &code, &stored)?;
         Ok((code, create))
     }
 }

@@ -1,9 +1,9 @@
 //! Which project a client of OAuth is.
 
-use api::http::client::Caller;
 use errors::{Error, KnownError};
-use flows::{App, limits};
-use model::project::{ApiKey, KeyKind, Project};
+use flows::context::Scope;
+use flows::limits;
+use model::project::{ApiKey, KeyKind};
 use wire::id::ProjectId;
 
 /// The project of a client id: its id, optionally with the one branch there is.
@@ -14,9 +14,7 @@ pub(crate) fn client_project(client_id: &str) -> Option<ProjectId> {
 
 /// Checks the client's key; a wrong one is counted, and answered by `wrong`.
 pub(crate) async fn prove_client(
-    app: &App,
-    project: &Project,
-    caller: &Caller,
+    Scope { app, project, place }: Scope<'_>,
     has_secret: bool,
     key: Option<&ApiKey>,
     wrong: impl Fn() -> KnownError,
@@ -25,7 +23,7 @@ pub(crate) async fn prove_client(
     match (has_secret, opens) {
         (true, true) => Ok(()),
         (true, false) => {
-            limits::unproved(app, Some(&project.id), &caller.place).await?;
+            limits::unproved(app, Some(&project.id), place).await?;
             Err(wrong().into())
         }
         (false, _) if project.config.require_publishable_client_key => {

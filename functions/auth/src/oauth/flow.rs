@@ -6,11 +6,11 @@ use api::http::client::Caller;
 use axum::response::{IntoResponse as _, Response};
 use errors::{Error, KnownError};
 use flows::App;
+use flows::context::Scope;
 use flows::limits::{self, Counting};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::SignedDuration;
 use model::limit::Rule;
-use model::place::Place;
 use model::project::redirect::RedirectUrl;
 use model::project::{OAuthProvider, Project};
 use model::provider::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
@@ -64,7 +64,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
     let in_redirect_mode = authorization.response_mode == ResponseMode::Redirect;
     let is_of_this_browser = !in_redirect_mode || has_cookie(headers, &state);
     let mut response = if authorization.provider_id == provider_id && is_of_this_browser {
-        Box::pin(end(app, &project, &authorization, &state, answer, &caller.place)).await
+        Box::pin(end(Scope { app, project: &project, place: &caller.place }, &authorization, &state, answer)).await
     } else {
         // Another provider's answer (RFC 9700 §4.4), or another browser's flow.
         KnownError::OauthStateNotFound.into_response()
@@ -97,31 +97,23 @@ async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option
     Ok(taken)
 }
 
-async fn end(
-    app: &App,
-    project: &Project,
-    authorization: &Authorization,
-    state: &SecretString,
-    answer: &ProviderAnswer,
-    place: &Place,
-) -> Response {
-    match proceed(app, project, authorization, state, answer, place).await {
+async fn end(scope: Scope<'_>, authorization: &Authorization, state: &SecretString, answer: &ProviderAnswer) -> Response {
+    match proceed(scope, authorization, state, answer).await {
         Ok(code) => {
             let url = authorization.redirect_uri.with_query("code", code.expose_secret());
             see_other(with(url, "state", &authorization.state))
         }
-        Err(error) => refused(project, authorization, error),
+        Err(error) => refused(scope.project, authorization, error),
     }
 }
 
 async fn proceed(
-    app: &App,
-    project: &Project,
+    scope: Scope<'_>,
     authorization: &Authorization,
     state: &SecretString,
     answer: &ProviderAnswer,
-    place: &Place,
 ) -> Result<SecretString, Error> {
+    let Scope { app, project, .. } = scope;
     if authorization.expires_at <= app.clock.now() {
         return Err(KnownError::OuterOauthTimeout.into());
     }
@@ -138,7 +130,7 @@ async fn proceed(
         fault_error(&fault)
     })?;
     profile.name = profile.name.or_else(|| name_of(answer));
-    account::resolve(app, project, authorization, &tokens, &profile, place).await
+    account::resolve(scope, authorization, &tokens, &profile).await
 }
 
 /// The provider's code, or what it says instead.

@@ -7,8 +7,8 @@
 
 use errors::{Error, KnownError};
 use flows::App;
+use flows::context::Scope;
 use flows::email::notice;
-use model::place::Place;
 use model::project::Project;
 use model::project::redirect::RedirectUrl;
 use model::provider::authorization::challenge;
@@ -80,14 +80,8 @@ pub(crate) struct Redemption {
 }
 
 impl Redemption {
-    pub(crate) async fn redeem(
-        self,
-        app: &App,
-        project: &Project,
-        stored: Option<AuthorizationCode>,
-        user: Option<UserRow>,
-        place: &Place,
-    ) -> Result<Tokens, Error> {
+    pub(crate) async fn redeem(self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<Tokens, Error> {
+        let Scope { app, project, .. } = scope;
         let stored = stored.ok_or(KnownError::InvalidAuthorizationCode)?;
         if !self.verifies(&stored) {
             return Err(KnownError::InvalidAuthorizationCode.into());
@@ -107,7 +101,7 @@ impl Redemption {
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
             }
             check(app, &stored, &row)?;
-            let (after, done) = self.write(app, project, &stored, &row, place).await?;
+            let (after, done) = self.write(scope, &stored, &row).await?;
             match done {
                 Ok(Next::Session(session)) => Ok(session.tokens_of_code(app, project, &after, stored.clone())),
                 Ok(Next::SecondFactor(required)) => Err(required.into()),
@@ -129,14 +123,8 @@ impl Redemption {
     }
 
     /// Redeems the code, with what it does to its user and with the session, in one transaction. The user as it is then.
-    async fn write(
-        &self,
-        app: &App,
-        project: &Project,
-        stored: &AuthorizationCode,
-        row: &UserRow,
-        place: &Place,
-    ) -> Result<(User, Result<Next, Failed>), Error> {
+    async fn write(&self, scope: Scope<'_>, stored: &AuthorizationCode, row: &UserRow) -> Result<(User, Result<Next, Failed>), Error> {
+        let Scope { app, project, place } = scope;
         let id = &project.id;
         let mut after = row.user.clone();
         match stored.pending.as_ref().map(|pending| (pending, pending.change)) {
