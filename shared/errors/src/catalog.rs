@@ -132,7 +132,7 @@ catalog! {
     PasswordConfirmationMismatch: "The old password is wrong.",
         "Let the user try again, or reset the password by email.";
     RedirectUrlNotWhitelisted: "The project does not trust the domain of a redirect or callback URL.",
-        "Add the origin that the error names to the project's trusted domains (`config.domains`). For localhost, `config.allow_localhost` is enough.";
+        "Add the origin that the error names to the project's trusted domains, `config.domains`.";
     VerificationCodeNotFound: "The code does not exist.",
         "Check that the code arrived whole, or send a new one.";
     VerificationCodeExpired: "The code has expired.",
